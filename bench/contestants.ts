@@ -28,7 +28,7 @@ export function killAll(): void {
 
 const peersFolder = join(import.meta.dirname, "peers");
 
-/** The Python of the peers' own environment. @throws when there is none, with the mend. */
+/** The Python of the peers' own environment. @throws when there is none, with the fix. */
 function python(): string {
   const named = process.env.WHETSTONE_PEERS_PYTHON;
   const inside = process.platform === "win32" ? "Scripts/python.exe" : "bin/python";

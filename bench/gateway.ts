@@ -13,7 +13,7 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { request } from "undici";
-import { compileInBackground, oneCoreFlags } from "../src/cli/threadPriority.ts";
+import { compileInBackground, singleCoreFlags } from "../src/cli/threadPriority.ts";
 import { call, quantile, steadily, type Target, target, timed } from "./gateway/load.ts";
 import { started } from "./gateway/started.ts";
 import { median } from "./measure.ts";
@@ -32,14 +32,14 @@ const [rate, seconds, rounds] = [Number(values.rate), Number(values.seconds), Nu
 const busy = loadavg()[0]!;
 const pinned = cpus().length > 1;
 if (process.platform === "linux") {
-  const missing = oneCoreFlags.filter((flag) => !process.execArgv.includes(flag));
+  const missing = singleCoreFlags.filter((flag) => !process.execArgv.includes(flag));
   if (missing.length > 0)
     process.execve?.(process.execPath, [process.execPath, ...missing, ...process.argv.slice(1)]);
   if (pinned) execFileSync("taskset", ["-acp", "1", `${process.pid}`]);
   compileInBackground();
 }
 const folder = mkdtempSync(join(tmpdir(), "gateway-"));
-const upstream = await started("upstream", [], { flags: oneCoreFlags, ...(pinned && { core: 1 }) });
+const upstream = await started("upstream", [], { flags: singleCoreFlags, ...(pinned && { core: 1 }) });
 
 interface Measured {
   readonly direct: readonly number[];
@@ -54,7 +54,7 @@ interface Measured {
 /** Every call is made twice, half an interval apart: once directly, once through the gateway. */
 async function measure(stream: boolean): Promise<Measured> {
   const gateway = await started("served", [upstream.url, join(folder, `${stream}.sqlite`)], {
-    flags: oneCoreFlags,
+    flags: singleCoreFlags,
     ...(pinned && { core: 0 }),
   });
   const [directly, by] = [target(upstream.url), target(gateway.url)];

@@ -27,7 +27,7 @@ import { sft } from "../src/methods/baseline/sft/method.ts";
 import { directionalStimulus, pseudoHints } from "../src/methods/memory/directional-stimulus/method.ts";
 import { openaiServer } from "../src/serve/openaiServer.ts";
 import { evaluate } from "../src/train/evaluate.ts";
-import { practise } from "../src/train/trainInMemory.ts";
+import { trainInMemory } from "../src/train/trainInMemory.ts";
 import { progress } from "./report.ts";
 
 const { values } = parseArgs({
@@ -128,7 +128,7 @@ async function run(seed: number): Promise<Run> {
   const engine = localEngine({ threads: 1, size });
   const world = tickets({ faults: 12, symptoms: 9, plans: 6, writers: 4, seed });
   const symptoms = symptomsIn(world);
-  const frozen = await practise({
+  const frozen = await trainInMemory({
     environment: schoolOf(world, symptoms, seed),
     method: sft.build({ tasks: 64, learningRate: 3e-3, minibatches: 1 }),
     engine,
@@ -157,7 +157,7 @@ async function run(seed: number): Promise<Run> {
       const { result } = await evaluate({ ...asked, random: randomStream(seed).split("measure") });
       return result.success.mean;
     };
-    const imitating = await practise({
+    const imitating = await trainInMemory({
       environment: { ...environment, tasks: (split) => (split === "train" ? labels : world.tasks(split)) },
       method: method({
         id: "pseudo-hints",
@@ -172,7 +172,7 @@ async function run(seed: number): Promise<Run> {
     });
     const imitated = await success(imitating.policy);
     progress(`seed ${seed}: hints imitated, ${imitated.toFixed(2)}, ${seconds(began)} s`);
-    const reinforced = await practise({
+    const reinforced = await trainInMemory({
       environment,
       method: directionalStimulus.build({ tasks: 8, groupSize: 8, learningRate: 1e-3, minibatches: 1 }),
       engine: goingOn(engine, imitating.policy),

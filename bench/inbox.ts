@@ -8,8 +8,8 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
-import { oneCoreFlags } from "../src/cli/threadPriority.ts";
-import { openProduction } from "../src/store/openProduction.ts";
+import { singleCoreFlags } from "../src/cli/threadPriority.ts";
+import { openTrafficStore } from "../src/store/openProduction.ts";
 import { quantile } from "./gateway/load.ts";
 import { type Started, started } from "./gateway/started.ts";
 import { median } from "./measure.ts";
@@ -91,7 +91,7 @@ async function round(server: Started, { list, requests }: Case): Promise<Round> 
 }
 
 async function stored(file: string): Promise<number> {
-  const production = await openProduction(file);
+  const production = await openTrafficStore(file);
   let count = 0;
   for await (const _ of production.signals()) count++;
   await production.close();
@@ -107,7 +107,7 @@ try {
     const { list, requests } = one;
     const file = join(folder, `${list}-${requests}.sqlite`);
     const server = await started("served", ["http://127.0.0.1:9", file], {
-      flags: oneCoreFlags,
+      flags: singleCoreFlags,
       ...(pinned && { core: 0 }),
     });
     const measured: Round[] = [];

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
-import { openProduction } from "../src/store/openProduction.ts";
+import { openTrafficStore } from "../src/store/openProduction.ts";
 import { recorder } from "../src/store/recorder.ts";
 import { startPostgres } from "../test/store/postgres.ts";
 
@@ -31,7 +31,7 @@ const { store, clients, seconds, rounds } = new Command()
   .opts<Readonly<Record<"store" | "clients" | "seconds" | "rounds", string>>>();
 
 async function measure(where: string): Promise<Measured> {
-  const production = await openProduction(where);
+  const production = await openTrafficStore(where);
   const recording = recorder(production);
   const waits: number[] = [];
   const loop = monitorEventLoopDelay({ resolution: 1 });

@@ -29,11 +29,11 @@ import { chatModel } from "../src/engine/chat/chat.ts";
 import { mcpEnvironment } from "../src/env/adapters/mcp.ts";
 import { openEnv } from "../src/env/adapters/openenv.ts";
 import type { Environment, Player } from "../src/env/environment.ts";
-import { lessonsFrom } from "../src/exchange/derived.ts";
+import { trainingExamplesFrom } from "../src/exchange/derived.ts";
 import { exportFile } from "../src/exchange/export/exportFile.ts";
 import { importFile } from "../src/exchange/import/importFile.ts";
 import { serveOpenEnv } from "../src/serve/openenv.ts";
-import { openProduction } from "../src/store/openProduction.ts";
+import { openTrafficStore } from "../src/store/openProduction.ts";
 import type { Write } from "../src/store/production.ts";
 import { evaluate } from "../src/train/evaluate.ts";
 import { echo, runIn, settings, tiny } from "../test/train/world.ts";
@@ -258,8 +258,8 @@ async function chat(): Promise<void> {
 async function data(): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), "whetstone-interop-"));
   const run = promisify(execFile);
-  const store = await openProduction(join(root, "store.sqlite"));
-  const back = await openProduction(join(root, "back.sqlite"));
+  const store = await openTrafficStore(join(root, "store.sqlite"));
+  const back = await openTrafficStore(join(root, "back.sqlite"));
   try {
     await store.write(taught);
     const files: string[] = [];
@@ -287,7 +287,7 @@ async function data(): Promise<void> {
       await importFile(back, join(root, `${name}.jsonl`), { from: "trl", now: 1 });
     }
     const kinds: string[] = [];
-    for await (const made of lessonsFrom(back)) kinds.push(made.kind);
+    for await (const made of trainingExamplesFrom(back)) kinds.push(made.kind);
     const counted = ["pair", "demonstration", "verdict"].map(
       (kind) => kinds.filter((k) => k === kind).length,
     );

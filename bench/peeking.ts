@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Random, randomStream } from "../src/core/random.ts";
 import { readGuardrail } from "../src/release/guardrails.ts";
-import { type JudgeOptions, judge, type Outcome } from "../src/release/verdict.ts";
+import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../src/release/verdict.ts";
 
 export interface Scenario {
   readonly name: string;
   /** Probability that a unit is the candidate's; may depend on what was seen so far (sums of rewards and units by arm). */
-  readonly share: number | ((seen: Readonly<Record<Outcome["arm"], { n: number; sum: number }>>) => number);
+  readonly share: number | ((seen: Readonly<Record<UnitOutcome["arm"], { n: number; sum: number }>>) => number);
   readonly units: number;
-  readonly options?: JudgeOptions;
-  draw(arm: Outcome["arm"], random: Random): Omit<Outcome, "arm">;
+  readonly options?: DecisionOptions;
+  draw(arm: UnitOutcome["arm"], random: Random): Omit<UnitOutcome, "arm">;
 }
 
 /** Decisions at the first look that was not "hold". */
@@ -117,7 +117,7 @@ export function peek(scenario: Scenario, tests: number, seed: number): Peeked {
   const at: number[] = [];
   for (let test = 0; test < tests; test++) {
     const random = randomStream(seed).split(name, test);
-    const evidence = judge(options);
+    const evidence = sequentialDecision(options);
     const seen = { candidate: { n: 0, sum: 0 }, baseline: { n: 0, sum: 0 } };
     for (let unit = 1; unit <= units; unit++) {
       const arm =

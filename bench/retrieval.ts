@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { dot } from "../src/core/encoder.ts";
 import { randomStream, shuffled } from "../src/core/random.ts";
 import { openRetrieval, type SearchOptions } from "../src/memory/retrieval.ts";
-import { openShelf } from "../src/store/entryStore.ts";
+import { openEntryStore } from "../src/store/entryStore.ts";
 import { quantile } from "./gateway/load.ts";
 import { progress } from "./report.ts";
 
@@ -61,7 +61,7 @@ const file = join(folder, "store.sqlite");
 const cpuMs = (): number => process.cpuUsage().user / 1000;
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 try {
-  const shelf = await openShelf(file);
+  const shelf = await openEntryStore(file);
   const index = await openRetrieval({ shelf });
   const before = cpuMs();
   for (let i = 0; i < texts.length; i += 2000) {
@@ -73,7 +73,7 @@ try {
   const bytes = statSync(file).size / texts.length;
   const letters = texts.reduce((sum, text) => sum + text.length, 0) / texts.length;
 
-  const again = await openShelf(file);
+  const again = await openEntryStore(file);
   const opening = cpuMs();
   const opened = await openRetrieval({ shelf: again });
   const openMs = cpuMs() - opening;

@@ -10,7 +10,7 @@ import { whetstone } from "../src/client/index.ts";
 import { logged } from "../src/exchange/index.ts";
 import { tabularEngine } from "../src/index.ts";
 import { liveVersions, policy, serveProduction } from "../src/serve/gateway/index.ts";
-import { openProduction, recorder } from "../src/store/index.ts";
+import { openTrafficStore, recorder } from "../src/store/index.ts";
 
 // Who answers: here a policy that knows six words. `whetstone serve --upstream URL` puts any server in its place.
 const engine = tabularEngine();
@@ -23,7 +23,7 @@ const model = await engine.create({
 
 // The server: what is served and what is said of it goes into one file.
 const folder = mkdtempSync(join(tmpdir(), "whetstone-"));
-const production = await openProduction(join(folder, "production.db"));
+const production = await openTrafficStore(join(folder, "production.db"));
 const record = recorder(production);
 await production.addVersion({
   id: "v0",

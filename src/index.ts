@@ -53,4 +53,4 @@ export { defineCheck } from "./train/check.ts";
 export { evaluate } from "./train/evaluate.ts";
 export type { RunEvent } from "./train/events.ts";
 export { type RunOptions, type RunSummary, train } from "./train/run.ts";
-export { type PractiseOptions, practise } from "./train/trainInMemory.ts";
+export { type TrainInMemoryOptions, trainInMemory } from "./train/trainInMemory.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { randomStream } from "../../src/core/random.ts";
 import type { Trajectory, Turn } from "../../src/core/types.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/store.ts";
 
 export interface Size {
   readonly runs: number;
@@ -41,7 +41,7 @@ export async function dashboardStore(folder: string, size: Size): Promise<Made> 
   const random = randomStream("dashboard");
   const long = { id: "long", folder: join(folder, "long") };
   tokenizerInto(long.folder);
-  const store = await openStore(file);
+  const store = await openRunStore(file);
   const made = { file, runs: size.runs, long: long.id, tokens: "tokens", line: "line" };
   const config = { learningRate: 3e-4, groupSize: 8, settings: words.slice(0, 100) };
   for (let i = 0; i < size.runs; i++) {

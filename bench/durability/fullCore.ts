@@ -5,9 +5,9 @@
 import { spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { request } from "undici";
-import { oneCoreFlags } from "../../src/cli/threadPriority.ts";
+import { singleCoreFlags } from "../../src/cli/threadPriority.ts";
 import type { Random } from "../../src/core/random.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { call, target } from "../gateway/load.ts";
 import { started } from "../gateway/started.ts";
 
@@ -38,13 +38,13 @@ const [least, more] = [3000, 1000];
 
 export async function fullCore(options: FullCoreOptions): Promise<FullCore> {
   const { where, rounds, random, neighbour, parallel = 48, onRound } = options;
-  const upstream = await started("upstream", [], { flags: oneCoreFlags, core: 1 });
+  const upstream = await started("upstream", [], { flags: singleCoreFlags, core: 1 });
   const oldest: number[] = [];
   let [answered, lost, seconds] = [0, 0, 0];
   try {
     for (let round = 0; round < rounds; round++) {
       const began = Date.now();
-      const gateway = await started("served", [upstream.url, where], { flags: oneCoreFlags, core: 0 });
+      const gateway = await started("served", [upstream.url, where], { flags: singleCoreFlags, core: 0 });
       const burning = neighbour ? burner() : undefined;
       const to = target(gateway.url);
       /** When each answer was there. */
@@ -97,7 +97,7 @@ async function answerOf({ url, agent }: ReturnType<typeof target>, n: number): P
 
 /** Ids of the responses since then. */
 async function recorded(where: string, from: number): Promise<Set<string>> {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   const ids = new Set<string>();
   for await (const { id } of store.responses({ from })) ids.add(id);
   await store.close();

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Random } from "../../src/core/random.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import type { Asked, Said } from "./writer.ts";
 
 export interface KillRounds {
@@ -136,7 +136,7 @@ export async function killRounds({
 
 /** How often each key is there, of signals first sent in this round or later. */
 async function keysSince(where: string, round: number): Promise<Map<string, number>> {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   const keys = new Map<string, number>();
   for await (const { key = "none" } of store.signals({ from: round }))
     keys.set(key, (keys.get(key) ?? 0) + 1);
@@ -145,7 +145,7 @@ async function keysSince(where: string, round: number): Promise<Map<string, numb
 }
 
 async function responsesOf(where: string, round: number): Promise<Set<string>> {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   const ids = new Set<string>();
   for await (const { id } of store.responses({ from: round, until: round + 1 })) ids.add(id);
   await store.close();

@@ -1,7 +1,7 @@
 /** A process that takes signals and traffic a line at a time, and says what it has taken. It is there to be killed. */
 import { createInterface } from "node:readline";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { recorder } from "../../src/store/recorder.ts";
 
 /** A signal waits for its acknowledgement; traffic is recorded without one. */
@@ -55,7 +55,7 @@ function responseOf(id: string, round: number): ServedResponse {
 
 const say = (said: Said): void => void process.stdout.write(`${JSON.stringify(said)}\n`);
 
-const recording = recorder(await openProduction(process.argv[2]!));
+const recording = recorder(await openTrafficStore(process.argv[2]!));
 say({ ready: true });
 for await (const line of createInterface({ input: process.stdin })) {
   const asked = JSON.parse(line) as Asked;

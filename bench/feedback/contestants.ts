@@ -4,11 +4,11 @@ import {
   environmentText,
   firstOf,
   siblingSolution,
-  type Telling,
+  type PrivilegedContext,
 } from "../../src/common/tokens/privilegedContext.ts";
-import type { Critic } from "../../src/core/critic.ts";
+import type { Critiquer } from "../../src/core/critic.ts";
 import type { Method } from "../../src/core/slots.ts";
-import { scriptedCritic } from "../../src/critic/scripted.ts";
+import { scriptedCritiquer } from "../../src/critic/scripted.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { critiqueGrpo, refining } from "../../src/methods/language-feedback/critique-grpo/method.ts";
@@ -48,11 +48,11 @@ const settingsOf = ({ learningRate }: Setup, groupSize: number) => ({
   learningRate,
 });
 
-const critic = ({ accuracy }: Setup): Critic => scriptedCritic({ accuracy, detail: "answer" });
+const critic = ({ accuracy }: Setup): Critiquer => scriptedCritiquer({ accuracy, detail: "answer" });
 
 /** A critic that is asked where nothing else can be told. */
 const asked =
-  (ask: Critic): Telling =>
+  (ask: Critiquer): PrivilegedContext =>
   async (ctx, t) =>
     (await ask(ctx, t, ctx.random.split("critique", t.id)))?.text;
 

@@ -1,7 +1,7 @@
 /** One run: practice until the budget of feedback is spent, with success by feedback. */
 import { setImmediate } from "node:timers/promises";
 import type { Environment } from "../../src/env/environment.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import type { Contestant } from "./contestants.ts";
 import type { World } from "./worlds.ts";
 
@@ -88,7 +88,7 @@ export async function measured(
   // every iteration looks at each of its eight tasks at least once
   const iterations = Math.ceil(budget / 8);
   try {
-    await practise({
+    await trainInMemory({
       environment: counted(environment, ledger, contestant.twice ?? false),
       engine,
       method: contestant.build({ learningRate, accuracy, looks, iterations: budget / (8 * looks) }),

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkConfig } from "../../src/cli/options.ts";
-import { begunRun } from "../../src/cli/runRecord.ts";
+import { readRunRecord } from "../../src/cli/runRecord.ts";
 import { artefactVersion } from "../../src/core/artefact.ts";
 import type { Random } from "../../src/core/random.ts";
 import { readModel } from "../../src/engine/local/checkpoint.ts";
@@ -14,8 +14,8 @@ import { openSafetensors } from "../../src/engine/local/safetensors.ts";
 import { readCheckpoint } from "../../src/engine/tabular/checkpoint.ts";
 import { type ImportFormat, importers, importFile } from "../../src/exchange/import/importFile.ts";
 import { readArtefactFolder, writeArtefactFolder } from "../../src/store/artefactFolder.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { openJournal } from "../../src/train/journal.ts";
 import { artefactFiles } from "./endpoints.ts";
 import { units } from "./heavy.ts";
@@ -298,7 +298,7 @@ export const fileKinds: Readonly<Record<string, FileKind>> = {
   stores: {
     async make(folder, random) {
       const file = join(folder, "s.sqlite");
-      const store = await openStore(file);
+      const store = await openRunStore(file);
       const { env, method, engine, seed } = run;
       await store.startRun({ id: "r", name: "r", env, method, engine, seed, folder: "r", config: {} });
       await store.saveIteration("r", 0, { metrics: { a: 1 }, trajectories: [] });
@@ -311,7 +311,7 @@ export const fileKinds: Readonly<Record<string, FileKind>> = {
     },
     async read(folder) {
       const file = join(folder, "s.sqlite");
-      const store = await openStore(file);
+      const store = await openRunStore(file);
       try {
         for (const { id } of await store.runs()) {
           await store.metrics(id);
@@ -320,7 +320,7 @@ export const fileKinds: Readonly<Record<string, FileKind>> = {
       } finally {
         await store.close();
       }
-      const production = await openProduction(file);
+      const production = await openTrafficStore(file);
       try {
         for await (const _ of production.responses());
         for await (const _ of production.signals());
@@ -350,7 +350,7 @@ export const fileKinds: Readonly<Record<string, FileKind>> = {
       writeFileSync(join(folder, "limits.json"), JSON.stringify({ budget: "5m", spend: 1, cache: "c" }));
       spoil(folder, random);
     },
-    read: async (folder) => void begunRun(folder),
+    read: async (folder) => void readRunRecord(folder),
   },
   journals: {
     make(folder, random) {

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { openProduction } from "../../src/store/openProduction.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { started } from "../gateway/started.ts";
 import { artefactFiles, type Endpoint, endpointsOf, type There } from "./endpoints.ts";
 import type { GoodRequest } from "./fuzz.ts";
@@ -143,7 +143,7 @@ async function written(url: string): Promise<void> {
 
 /** A run for the dashboard to show. */
 async function aRun(where: string, folder: string): Promise<void> {
-  const runs = await openStore(where);
+  const runs = await openRunStore(where);
   const about = { env: "facts", method: "grpo", engine: "tabular", seed: 1, config: {} };
   await runs.startRun({ id: "run", name: "run", folder: join(folder, "run"), ...about });
   for (let k = 0; k < 20; k++)
@@ -187,7 +187,7 @@ export async function gatewayThere(port: number, run: string): Promise<There> {
 
 async function dashboard(folder: string, store: string): Promise<FuzzedServer> {
   await aRun(store, folder);
-  const production = await openProduction(store);
+  const production = await openTrafficStore(store);
   const backend = { kind: "upstream", url: "http://127.0.0.1:9/v1" } as const;
   await production.addVersion({ id: "v1", name: "v1", backend, created: 1 });
   await production.close();

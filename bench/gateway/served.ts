@@ -1,16 +1,16 @@
 // The gateway in a process of its own, recording into SQLite: prints its URL; for every line that it hears, what it has used.
-import { beginForOneCore } from "../../src/cli/threadPriority.ts";
+import { restartForSingleCore } from "../../src/cli/threadPriority.ts";
 import { versionOf } from "../../src/serve/gateway/open.ts";
 import { serveProduction } from "../../src/serve/gateway/server.ts";
 import { upstream } from "../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../src/serve/gateway/versions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { recorder } from "../../src/store/recorder.ts";
 
 // as `whetstone serve` does
-beginForOneCore();
+restartForSingleCore();
 const [url = "", store = "", silence = "3600000"] = process.argv.slice(2);
-const production = await openProduction(store);
+const production = await openTrafficStore(store);
 const writing = recorder(production);
 // the same one however often it begins on this store
 const version = versionOf({ kind: "upstream", url: `${url}/v1` }, 0);

@@ -9,10 +9,10 @@ import { facts } from "../../src/env/facts/facts.ts";
 import { type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
 import { jsonLine } from "../../src/exchange/jsonLine.ts";
 import { exportRun, type TrajectoryForm, trajectoryForms } from "../../src/exchange/run/exportRun.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
+import { collect } from "../../src/exchange/sessions.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import { openStore, type Store, type StoredTrajectory } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openRunStore, type RunStore, type StoredTrajectory } from "../../src/store/store.ts";
 import { runIn, tiny } from "../../test/train/world.ts";
 
 /** What a tool found in a file, and more of its own. */
@@ -49,10 +49,10 @@ export async function trajectories(
       `${what} as ${to}, read by its own tools: ${stdout.trim().split("\n").at(-1)}`,
       told.trajectories === played.length && isNear(told.reward, sum),
     );
-    const back = await openProduction(":memory:");
+    const back = await openTrafficStore(":memory:");
     await importFile(back, theirs, { from, now: Date.now() });
-    const replies = (await gathered(back.responses())).map(({ choices }) => choices[0]!.message);
-    const signals = await gathered(back.signals());
+    const replies = (await collect(back.responses())).map(({ choices }) => choices[0]!.message);
+    const signals = await collect(back.signals());
     await back.close();
     const paidBack = signals.reduce((total, { value = 0 }) => total + value, 0);
     const said = played.flatMap(({ turns }) => turns.map(({ action }) => action));
@@ -108,7 +108,7 @@ export async function trajectories(
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) < 1e-9 * Math.max(1, Math.abs(b));
 
 /** A run, trained in a folder of its own. */
-async function searched(root: string): Promise<Store> {
+async function searched(root: string): Promise<RunStore> {
   const engine = tiny();
   await runIn(root, {
     environment: facts(),
@@ -120,7 +120,7 @@ async function searched(root: string): Promise<Store> {
     evaluation: { tasks: 4, every: 2, validationTasks: 4 },
   });
   await engine.dispose();
-  return openStore(join(root, "whetstone.sqlite"));
+  return openRunStore(join(root, "whetstone.sqlite"));
 }
 
 const tools: NonNullable<Message["tools"]> = [

@@ -4,7 +4,7 @@ import { mean } from "../../src/common/statistics/statistics.ts";
 import type { Model } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
-import { type Heard, heardOn } from "../../src/helper/observed.ts";
+import { type ObservedFeedback, observedFeedback } from "../../src/helper/observed.ts";
 import { featuresOf, type Learner } from "./learners.ts";
 import { beginner, nextVersion } from "./practice.ts";
 import { type Tried, tried } from "./release.ts";
@@ -69,7 +69,7 @@ export async function closedLoop(
   try {
     const people = visitors({ url: service.url, seed, stop });
     const rounds: Round[] = [];
-    const heard: Heard[] = [];
+    const heard: ObservedFeedback[] = [];
     let live: Held = { id: "v0", model: first };
     const done = (round: number, visits: readonly Visit[], more: Partial<Round> = {}): void => {
       const made = { learner: learner.name, round, live: live.id, ...measured(visits), ...more };
@@ -123,10 +123,10 @@ async function listened(
   service: Service,
   { channel }: Learner,
   since: number,
-  heard: Heard[],
+  heard: ObservedFeedback[],
 ): Promise<readonly string[]> {
   const logged = await service.logged(since);
-  heard.push(...heardOn(channel, logged, featuresOf));
+  heard.push(...observedFeedback(channel, logged, featuresOf));
   return logged.map(({ trajectory }) => trajectory.turns[0]?.prompt.at(-1)?.content ?? "");
 }
 

@@ -13,7 +13,7 @@ import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { klPenalty } from "../../src/objective/klPenalty.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { demonstrated } from "../../src/rollout/demonstrated.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { featuresOf } from "./learners.ts";
 
 /** The initial service, neither good nor bad: imitates the environment's flawed player. */
@@ -29,7 +29,7 @@ export async function beginner(
     summary: "imitates the environment's flawed player",
     slots: { rollout: demonstrated({ player: "flawed" }), advantage: constant(), objective: likelihood() },
   });
-  const { policy } = await practise({
+  const { policy } = await trainInMemory({
     environment: users({ seed }),
     engine,
     seed,
@@ -76,7 +76,7 @@ export async function nextVersion(next: NextVersion): Promise<Model> {
     open: () => from.fork("fresh"),
     dispose: async () => {},
   };
-  const { policy } = await practise({
+  const { policy } = await trainInMemory({
     environment: asked(requests),
     engine: live,
     seed,

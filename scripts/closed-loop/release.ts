@@ -3,7 +3,7 @@ import type { Id } from "../../src/core/types.ts";
 import type { Visit, Visitors } from "../../src/env/users/visitors.ts";
 import { meanValue } from "../../src/release/evidence.ts";
 import { readGuardrail } from "../../src/release/guardrails.ts";
-import { type Judgement, judge } from "../../src/release/verdict.ts";
+import { type Decision, sequentialDecision } from "../../src/release/verdict.ts";
 import type { Service } from "./service.ts";
 
 export interface Trial {
@@ -19,7 +19,7 @@ export interface Trial {
 }
 
 export interface Tried {
-  readonly judgement: Judgement;
+  readonly judgement: Decision;
   readonly visits: readonly Visit[];
 }
 
@@ -34,7 +34,7 @@ const guardrails = ["errors=+0.05", "length=x2"].map(readGuardrail);
 export async function tried(trial: Trial): Promise<Tried> {
   const { service, people, live, candidate, channel, batch } = trial;
   const rewardOf = meanValue(channel);
-  const verdict = judge({ guardrails, minimumEffect: -0.1 });
+  const verdict = sequentialDecision({ guardrails, minimumEffect: -0.1 });
   const split = `${candidate} beside ${live}`;
   await service.split(split, { [live]: 0.5, [candidate]: 0.5 }, `${candidate} begins at 50 %`);
   const visits: Visit[] = [];

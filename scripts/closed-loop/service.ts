@@ -5,27 +5,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeFolder } from "../../src/common/files/files.ts";
 import type { Model } from "../../src/core/model.ts";
-import type { Logged, ReceivedSignal, ServedResponse, Split } from "../../src/core/served.ts";
+import type { Logged, ReceivedSignal, ServedResponse, TrafficSplit } from "../../src/core/served.ts";
 import type { Id } from "../../src/core/types.ts";
 import { visitorChannels } from "../../src/env/users/visitors.ts";
 import { logged } from "../../src/exchange/logged.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
+import { collect } from "../../src/exchange/sessions.ts";
 import { openVersion } from "../../src/serve/gateway/open.ts";
 import { policy } from "../../src/serve/gateway/policy.ts";
 import { serveProduction } from "../../src/serve/gateway/server.ts";
 import { liveVersions } from "../../src/serve/gateway/versions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore } from "../../src/store/production.ts";
 import { recorder } from "../../src/store/recorder.ts";
 
 export interface Service {
   /** Address of the gateway. */
   readonly url: string;
-  readonly production: Production;
+  readonly production: TrafficStore;
   /** Adds a version, which is served under its id. */
   add(id: Id, model: Model, parent?: Id): Promise<void>;
   /** Sets the traffic shares from now on. */
-  split(id: Id, shares: Split["shares"], why: string): Promise<void>;
+  split(id: Id, shares: TrafficSplit["shares"], why: string): Promise<void>;
   /** Responses from a time on (milliseconds since 1970), each with its feedback, in the order of visits. */
   heard(since: number): Promise<readonly Answered[]>;
   /** The same traffic as trajectories and signals for training. */
@@ -46,7 +46,7 @@ export async function startService(
   reply: { readonly tokens: number },
 ): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), "whetstone-loop-"));
-  const production = await openProduction(join(folder, "production.db"));
+  const production = await openTrafficStore(join(folder, "production.db"));
   const record = recorder(production);
   const local: Record<Id, ReturnType<typeof policy>> = {};
   const add: Service["add"] = async (id, held, parent) => {
@@ -84,8 +84,8 @@ export async function startService(
     },
     async heard(since) {
       await record.flush();
-      const responses = await gathered(production.responses({ from: since }));
-      const signals = await gathered(production.signals({ from: since }));
+      const responses = await collect(production.responses({ from: since }));
+      const signals = await collect(production.signals({ from: since }));
       const about = Map.groupBy(signals, (signal) => signal.about[0]?.response);
       return responses
         .map((response) => ({ response, signals: about.get(response.id) ?? [] }))
@@ -93,7 +93,7 @@ export async function startService(
     },
     async logged(since) {
       await record.flush();
-      return (await gathered(logged(production, { from: since }))).sort(byVisit);
+      return (await collect(logged(production, { from: since }))).sort(byVisit);
     },
     async close() {
       await server.close();

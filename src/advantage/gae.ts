@@ -1,6 +1,6 @@
 import { turnOffsets } from "../common/tokens/tokenRanges.ts";
 import { present } from "../core/errors.ts";
-import type { Advantage, Evidence } from "../core/slots.ts";
+import type { Advantage, AnnotatedExperience } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/types.ts";
 import { type ChannelOptions, creditsByToken, moments, onTop } from "./returns.ts";
 
@@ -84,7 +84,7 @@ export function gae(options: GaeOptions = {}): Advantage<null> {
 }
 
 /** The trajectories of the units, each once. */
-function memberTrajectories({ trajectories, units }: Evidence): readonly Trajectory[] {
+function memberTrajectories({ trajectories, units }: AnnotatedExperience): readonly Trajectory[] {
   const members = new Set(units.flatMap((unit) => unit.members));
   return trajectories.filter((t) => members.has(t.id));
 }

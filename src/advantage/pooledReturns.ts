@@ -1,5 +1,5 @@
 import { overTurns } from "../common/tokens/tokenRanges.ts";
-import type { Advantage, Evidence } from "../core/slots.ts";
+import type { Advantage, AnnotatedExperience } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/types.ts";
 import { type ChannelOptions, leastDeviation, moments, onTop } from "./returns.ts";
 
@@ -105,7 +105,7 @@ interface TurnReward {
 
 /** The rewards of each turn of the units' trajectories, by channel or summed. */
 function turnRewards(
-  evidence: Evidence,
+  evidence: AnnotatedExperience,
   { channels, together = "apart" }: PooledReturnsOptions,
 ): TurnReward[] {
   const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));

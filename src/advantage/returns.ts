@@ -1,6 +1,6 @@
 /** Shared by estimators: the return of each unit, and spreading one number over its action tokens. */
 import { overAll, tokenRange, turnOffsets } from "../common/tokens/tokenRanges.ts";
-import type { Advantages, Evidence } from "../core/slots.ts";
+import type { Advantages, AnnotatedExperience } from "../core/slots.ts";
 import type { Id, Ref, Trajectory, Unit } from "../core/types.ts";
 
 /** Which channels count. */
@@ -18,7 +18,7 @@ export interface Scored {
 }
 
 /** Units with any credit, and its sum. A unit without credit has no value (not 0) and is left out. */
-export function scoredUnits(evidence: Evidence, { channels, required = [] }: ChannelOptions): Scored[] {
+export function scoredUnits(evidence: AnnotatedExperience, { channels, required = [] }: ChannelOptions): Scored[] {
   const sums = new Map<Id, number>();
   const heard = required.map((name) => new Set(evidence.channels[name]?.map(({ at }) => at.trajectory)));
   for (const [name, credits] of Object.entries(evidence.channels)) {
@@ -37,7 +37,7 @@ export function scoredUnits(evidence: Evidence, { channels, required = [] }: Cha
 }
 
 /** Scored units by group, in order of first appearance. */
-export function scoredGroups(evidence: Evidence, options: ChannelOptions): Scored[][] {
+export function scoredGroups(evidence: AnnotatedExperience, options: ChannelOptions): Scored[][] {
   return [...Map.groupBy(scoredUnits(evidence, options), (s) => s.unit.group).values()];
 }
 
@@ -45,7 +45,7 @@ export function scoredGroups(evidence: Evidence, options: ChannelOptions): Score
  * The credits of each trajectory per turn, [turns]; a credit about the whole trajectory counts at its last turn. A
  * trajectory without any credit is absent.
  */
-export const creditsByTurn = (evidence: Evidence, options: ChannelOptions): Map<Id, Float64Array> =>
+export const creditsByTurn = (evidence: AnnotatedExperience, options: ChannelOptions): Map<Id, Float64Array> =>
   creditsAt(
     evidence,
     options,
@@ -54,7 +54,7 @@ export const creditsByTurn = (evidence: Evidence, options: ChannelOptions): Map<
   );
 
 /** Each credit at the last action token of its target, [action tokens]; only for trajectories with credit. */
-export const creditsByToken = (evidence: Evidence, options: ChannelOptions): Map<Id, Float64Array> =>
+export const creditsByToken = (evidence: AnnotatedExperience, options: ChannelOptions): Map<Id, Float64Array> =>
   creditsAt(
     evidence,
     options,
@@ -64,7 +64,7 @@ export const creditsByToken = (evidence: Evidence, options: ChannelOptions): Map
 
 /** Adds up credits in an array of `size` positions per trajectory; credits outside it are left out. */
 function creditsAt(
-  evidence: Evidence,
+  evidence: AnnotatedExperience,
   { channels }: ChannelOptions,
   size: (t: Trajectory) => number,
   place: (t: Trajectory, at: Ref) => number,
@@ -101,7 +101,7 @@ export function onTop(made: Advantages, soFar: Advantages | undefined): Advantag
 
 /** Puts each unit's number on every action token of its members, added to the advantages so far. */
 export function spread(
-  evidence: Evidence,
+  evidence: AnnotatedExperience,
   values: ReadonlyMap<Id, number>,
   soFar: Advantages | undefined,
 ): Advantages {

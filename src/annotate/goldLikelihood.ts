@@ -31,7 +31,7 @@ export function goldLikelihood({ opening = "answer", note = "gold" }: GoldLikeli
           where: "goldLikelihood",
           got: `task "${id}" without a reference`,
           expected: "a reference answer for every task",
-          mend: "Choose an environment whose tasks have a reference, or a method that needs none.",
+          fix: "Choose an environment whose tasks have a reference, or a method that needs none.",
         });
       });
     const model = ctx.model();

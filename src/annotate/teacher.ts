@@ -1,6 +1,6 @@
 import { type Hindsight, hindsightNotes } from "../common/tokens/hindsight.ts";
 import { batchOf } from "../common/tokens/pack.ts";
-import { type Telling, toldAfterTask } from "../common/tokens/privilegedContext.ts";
+import { type PrivilegedContext, insertedAfterTask } from "../common/tokens/privilegedContext.ts";
 import { rewritten } from "../common/tokens/rewrite.ts";
 import type { Batch, TokenRows } from "../core/batch.ts";
 import { present } from "../core/errors.ts";
@@ -11,7 +11,7 @@ import { actionTokens, type Id, type Message, type Task, type Trajectory } from 
 /** Settings of {@link teacher}. */
 export interface TeacherOptions {
   /** The privileged context of an attempt, which only the teacher gets. */
-  readonly tell: Telling;
+  readonly tell: PrivilegedContext;
   /** Inserts the privileged context into a turn's whole prompt. Default: a user message after the task's own prompt. */
   readonly place?: (messages: readonly Message[], text: string, task: Task) => readonly Message[];
   /** The frozen model that acts as teacher. Default: the current policy. */
@@ -38,7 +38,7 @@ export interface TeacherOptions {
  * failed gets none. Paper: "Reinforcement Learning via Self-Distillation".
  */
 export function teacher(options: TeacherOptions): Annotate {
-  const { tell, place = toldAfterTask, by, ids = "student", topk = 20, note = "teacher" } = options;
+  const { tell, place = insertedAfterTask, by, ids = "student", topk = 20, note = "teacher" } = options;
   return async (ctx, experience) => {
     const student = ctx.model();
     const told = async (t: Trajectory): Promise<Trajectory | undefined> => {

@@ -11,7 +11,7 @@ import { artefactNamed } from "../store/artefactNamed.ts";
 import type { ArtefactStore, ArtefactSummary } from "../store/artefacts.ts";
 import { addLearn } from "./artefactsLearn.ts";
 import { addCommand, type Io, interval, paint, roomOf, table } from "./output.ts";
-import { productionOption, withProduction } from "./trafficStore.ts";
+import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 import { time } from "./versionWords.ts";
 
 interface StoreFlags {
@@ -46,9 +46,9 @@ function addList(artefacts: Command, io: Io): void {
     "whetstone artefacts list",
     "whetstone artefacts list --json",
   ])
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action(({ store }: StoreFlags) =>
-      withProduction(
+      withTrafficStore(
         store,
         async ({ artefacts: kept }) => {
           const [all, measures] = [await kept.list(), await kept.measures()];
@@ -83,9 +83,9 @@ function addShow(artefacts: Command, io: Io): void {
     "whetstone artefacts show 3f2a --json",
   ])
     .argument("<version>", "by id, how it begins, or a name: then its last version")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((text: string, { store }: StoreFlags) =>
-      withProduction(
+      withTrafficStore(
         store,
         async ({ artefacts: kept }) => {
           const version = await artefactNamed(kept, text, "artefacts show");
@@ -141,9 +141,9 @@ function addDiff(artefacts: Command, io: Io): void {
   ])
     .argument("<before>", "a version; alone, it is compared with what it was made from")
     .argument("[after]", "another one")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((one: string, other: string | undefined, { store }: StoreFlags) =>
-      withProduction(
+      withTrafficStore(
         store,
         async ({ artefacts: kept }) => {
           const first = await artefactNamed(kept, one, "artefacts diff");
@@ -171,9 +171,9 @@ function addExport(artefacts: Command, io: Io): void {
   ])
     .argument("<version>", "by id, how it begins, or a name: then its last version")
     .argument("<folder>", "made where it is not there; one that holds another state of it is written over")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((text: string, folder: string, { store }: StoreFlags) =>
-      withProduction(
+      withTrafficStore(
         store,
         async ({ artefacts: kept }) => {
           const { readArtefactFolder, writeArtefactFolder } = await import("../store/artefactFolder.ts");
@@ -207,9 +207,9 @@ function addImport(artefacts: Command, io: Io): void {
     .argument("<path>", "a folder of an artefact, or a text file")
     .option("--name <name>", "what it is called (default: as its folder says, or the file's name)")
     .option("--why <text>", "what is new about it")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((path: string, flags: ImportFlags) =>
-      withProduction(flags.store, async ({ artefacts: kept }) => {
+      withTrafficStore(flags.store, async ({ artefacts: kept }) => {
         const version = await artefactAt(path, flags);
         const fresh = await kept.add(version);
         // equal contents are one version, under the name that it was first given
@@ -263,7 +263,7 @@ export async function artefactAt(
       where: "artefact",
       got: `${path}, which is not there`,
       expected: "a folder of an artefact, or a text file",
-      mend: "Check the path.",
+      fix: "Check the path.",
     });
   }
   if (statSync(path).isDirectory()) {
@@ -305,12 +305,12 @@ const noParent = (id: string): WhetstoneError =>
     where: "artefacts diff",
     got: `${id} alone, which was made from nothing before`,
     expected: "two versions, or one that was made from another",
-    mend: "Name two: whetstone artefacts list shows them.",
+    fix: "Name two: whetstone artefacts list shows them.",
   });
 const unread = (folder: string, id: string): WhetstoneError =>
   new WhetstoneError("store.refused", {
     where: folder,
     got: `files that somebody edited since they were written (now ${id})`,
     expected: "nothing that would be lost",
-    mend: `Bring them in first with: whetstone artefacts import ${folder}`,
+    fix: `Bring them in first with: whetstone artefacts import ${folder}`,
   });

@@ -1,13 +1,13 @@
 /** `whetstone artefacts learn`: corrections and preferences from production as examples or lessons, without any model. */
 import { type Command, Option } from "commander";
-import { noInstructions, noLessons, withEntries, withExamples } from "../common/artefacts/mergeArtefacts.ts";
+import { emptyInstructions, emptyLibrary, withEntries, withExamples } from "../common/artefacts/mergeArtefacts.ts";
 import { joinedOrigins } from "../common/artefacts/origins.ts";
 import { type Artefact, artefactVersion, artefactWords, type Origins } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { type Teaching, teachingsFrom } from "../exchange/artefactExamples.ts";
+import { type ArtefactExample, artefactExamplesFrom } from "../exchange/artefactExamples.ts";
 import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";
-import { productionOption, withProduction } from "./trafficStore.ts";
+import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 
 interface LearnFlags {
   readonly store: string;
@@ -33,16 +33,16 @@ export function addLearn(artefacts: Command, io: Io): void {
     )
     .option("--name <name>", "the artefact that they are added to; made where there is none", "learnt")
     .option("--since <date>", "from what was served since: a date, a time, or an age such as 7d")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((flags: LearnFlags) =>
-      withProduction(
+      withTrafficStore(
         flags.store,
         async (production) => {
           const now = Date.now();
           const { name } = flags;
-          const found: Teaching[] = [];
+          const found: ArtefactExample[] = [];
           const filter = flags.since === undefined ? {} : { from: timeOf("--since", flags.since, now) };
-          for await (const teaching of teachingsFrom(production, filter)) found.push(teaching);
+          for await (const teaching of artefactExamplesFrom(production, filter)) found.push(teaching);
           const last = (await production.artefacts.list()).findLast((one) => one.name === name);
           const base = last && (await production.artefacts.get(last.id))?.artefact;
           const { artefact, fresh } = grown(flags, found, base);
@@ -75,7 +75,7 @@ export function addLearn(artefacts: Command, io: Io): void {
 /** The artefact with what is new, and where that came from. */
 function grown(
   { as, name }: LearnFlags,
-  found: readonly Teaching[],
+  found: readonly ArtefactExample[],
   base: Artefact | undefined,
 ): { readonly artefact: Artefact; readonly fresh: readonly Origins[] } {
   const kind = as === "examples" ? "instructions" : "experience";
@@ -83,18 +83,18 @@ function grown(
     parts.map((part) => part.origins);
   if (kind === "instructions" && (base === undefined || base.kind === "instructions")) {
     const examples = found.flatMap((one) => (one.kind === "example" ? [one.example] : []));
-    const { artefact, fresh } = withExamples(base ?? noInstructions, examples);
+    const { artefact, fresh } = withExamples(base ?? emptyInstructions, examples);
     return { artefact, fresh: origins(fresh) };
   }
   if (kind === "experience" && (base === undefined || base.kind === "experience")) {
     const entries = found.flatMap((one) => (one.kind === "entry" ? [one.entry] : []));
-    const { artefact, fresh } = withEntries(base ?? noLessons, entries);
+    const { artefact, fresh } = withEntries(base ?? emptyLibrary, entries);
     return { artefact, fresh: origins(fresh) };
   }
   throw new WhetstoneError("option.range", {
     where: "--name",
     got: `${name}, which is a${base?.kind === "instructions" || base?.kind === "experience" ? "n" : ""} ${artefactWords[base?.kind ?? kind]}`,
     expected: `an ${artefactWords[kind]}, which has ${as}`,
-    mend: "Choose another name, or the other --as.",
+    fix: "Choose another name, or the other --as.",
   });
 }

@@ -11,7 +11,7 @@ import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import type { Recipe } from "../method/method.ts";
 import { methods } from "../methods/catalogue.ts";
-import { type TalkingModel, talkingEngine, talkingModelKeys } from "./chatOptions.ts";
+import { type ChatModelSettings, configuredChatEngine, chatModelKeys } from "./chatOptions.ts";
 import { loadModule } from "./module.ts";
 import { serverEngine, type TrainingServer, trainingServerKeys } from "./tinker.ts";
 
@@ -39,7 +39,7 @@ export async function requireEnvironment(where: string, name: string): Promise<E
     where: name,
     got: "a default export that is no environment",
     expected: "one with tasks and start",
-    mend: "Export the environment by default: export default defineEnvironment({ … }).",
+    fix: "Export the environment by default: export default defineEnvironment({ … }).",
   });
 }
 
@@ -58,7 +58,7 @@ export function requireMethod(where: string, id: string): Recipe {
 }
 
 /** What an engine can be told. */
-export interface EngineOptions extends TrainingServer, TalkingModel {
+export interface EngineOptions extends TrainingServer, ChatModelSettings {
   readonly model?: string | undefined;
   readonly size?: DecoderSize | undefined;
   readonly lora?: number | LoraOptions | undefined;
@@ -90,7 +90,7 @@ export async function makeEngine(
   const surplus = stated.find((option) => !known.includes(option));
   if (surplus !== undefined) throw notFor(name, surplus);
   if (name === "tabular") return (await import("../engine/tabular/engine.ts")).tabularEngine();
-  if (name === "chat") return await talkingEngine(options, say ?? (() => {}), stop);
+  if (name === "chat") return await configuredChatEngine(options, say ?? (() => {}), stop);
   if (name === "tinker") {
     if (typeof lora === "object") throw notFor(name, "lora");
     return await serverEngine(options, lora, say);
@@ -100,7 +100,7 @@ export async function makeEngine(
       where: "size",
       got: `a shape for a model that begins from ${model}`,
       expected: "either a checkpoint, with a shape of its own, or a shape for random weights",
-      mend: "Leave one of them out.",
+      fix: "Leave one of them out.",
     });
   }
   const { localEngine } = await import("../engine/local/index.ts");
@@ -119,7 +119,7 @@ const optionsOf: Readonly<Record<EngineName, readonly (keyof EngineOptions)[]>> 
   local: ["model", "size", "lora", "device", "threads", "memory"],
   tabular: [],
   tinker: [...trainingServerKeys, "lora"],
-  chat: talkingModelKeys,
+  chat: chatModelKeys,
 };
 
 const flagOf = (option: string): string => `--${option.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
@@ -130,6 +130,6 @@ function notFor(name: EngineName, option: string): WhetstoneError {
     where: flagOf(option),
     got: `the ${name} engine, which has no such option${option === "lora" && name === "tinker" ? " but a rank" : ""}`,
     expected: `the ${others.join(" or the ")} engine with it`,
-    mend: `Take it out, or use --engine ${others[0] ?? "local"}.`,
+    fix: `Take it out, or use --engine ${others[0] ?? "local"}.`,
   });
 }

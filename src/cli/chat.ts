@@ -100,5 +100,5 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
 export const spendLine = ({ calls, cachedCalls, inputTokens, outputTokens, usd }: Spend): string =>
   `${calls} calls (${cachedCalls} more from the cache), ${inputTokens} tokens read, ${outputTokens} written${usd > 0 ? `, $${number(usd)}` : ""}`;
 
-const wrong = (where: string, got: string, expected: string, mend: string): WhetstoneError =>
-  new WhetstoneError("option.range", { where, got, expected, mend });
+const wrong = (where: string, got: string, expected: string, fix: string): WhetstoneError =>
+  new WhetstoneError("option.range", { where, got, expected, fix });

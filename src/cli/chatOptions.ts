@@ -3,7 +3,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 
 /** A model behind an OpenAI-compatible address, as the command line or a config file states it. */
-export interface TalkingModel {
+export interface ChatModelSettings {
   readonly model?: string | undefined;
   readonly url?: string | undefined;
   /** Name of the environment variable that holds the key. */
@@ -22,7 +22,7 @@ export interface TalkingModel {
   readonly ledger?: string | undefined;
 }
 
-export const talkingModelKeys = [
+export const chatModelKeys = [
   "model",
   "url",
   "keyEnv",
@@ -39,8 +39,8 @@ export const talkingModelKeys = [
  * @param say is told at the end what was used. @param stop ends replies under way.
  * @throws WhetstoneError `option.range`.
  */
-export async function talkingEngine(
-  told: TalkingModel,
+export async function configuredChatEngine(
+  told: ChatModelSettings,
   say: (line: string) => void,
   stop: AbortSignal = new AbortController().signal,
 ): Promise<Engine> {
@@ -50,7 +50,7 @@ export async function talkingEngine(
       where: "--engine chat",
       got: url === undefined ? "no --url" : "no --model",
       expected: "the address of an OpenAI-compatible API, and which of its models",
-      mend: "For example: whetstone train --engine chat --url http://127.0.0.1:8080/v1 --model qwen3 --method gepa.",
+      fix: "For example: whetstone train --engine chat --url http://127.0.0.1:8080/v1 --model qwen3 --method gepa.",
     });
   }
   const { chatOf, spendLine } = await import("./chat.ts");

@@ -73,7 +73,7 @@ function chosenFiles(ids: readonly string[], family: string | undefined): readon
       where: "whetstone check",
       got: "an installed package, which has no checks",
       expected: "a clone of the repository; the package has the evidence",
-      mend: "Run it in a clone of the repository, or look at: whetstone explain ID",
+      fix: "Run it in a clone of the repository, or look at: whetstone explain ID",
     });
   }
   const families = family?.split(",").map((name) => name.trim());

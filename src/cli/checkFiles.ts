@@ -31,7 +31,7 @@ export async function loadCheck(path: string): Promise<Check> {
     where: relative(src, path),
     got: "a default export that is no check",
     expected: "one with a claim, a metric and two arms",
-    mend: "Export it by default: export default defineCheck({ … }).",
+    fix: "Export it by default: export default defineCheck({ … }).",
   });
 }
 

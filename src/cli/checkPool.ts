@@ -67,7 +67,7 @@ const failed = ({ file }: Order, got: string): WhetstoneError =>
     where: file,
     got,
     expected: "a run that ends with a number",
-    mend: "Correct the check or the method; what was measured so far is kept.",
+    fix: "Correct the check or the method; what was measured so far is kept.",
   });
 
 const keyOf = ({ arm, choice, seed }: Unit): string => `${arm}/${choice}/${seed}`;

@@ -13,12 +13,12 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
-import { openStore } from "../store/store.ts";
+import { openRunStore } from "../store/store.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
-import { comparisonTables, type Tell, teller } from "./compareWords.ts";
+import { comparisonTables, type ReportRun, comparisonReporter } from "./compareWords.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";
@@ -109,7 +109,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       where: "whetstone compare",
       got: `${recipes.length} method`,
       expected: "two or more different ones",
-      mend: "Name a baseline first, then what is to be compared with it.",
+      fix: "Name a baseline first, then what is to be compared with it.",
     });
   }
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
@@ -151,7 +151,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     if (options.env === undefined) words.push(usualWords(total, plan));
     for (const line of words) folded(io, line).forEach(io.error);
     const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
-    const tell = teller(total, trainedShares, io);
+    const tell = comparisonReporter(total, trainedShares, io);
     for (const recipe of recipes) {
       // what touches no weights makes no steps
       if (rates && !recipe.weightFree)
@@ -199,7 +199,7 @@ function requireHeldOutTasks(environment: Environment, splits: Examination["spli
     where: "--env",
     got: `${environment.name}, whose ${heldOut.map((name) => `tasks("${name}")`).join(" and ")} ${heldOut.length === 1 ? "is" : "are"} empty`,
     expected: "held-out tasks to compare on",
-    mend: "Give them tasks, or take the empty split out of `splits`.",
+    fix: "Give them tasks, or take the empty split out of `splits`.",
   });
 }
 
@@ -220,7 +220,7 @@ async function tuned(
   rates: readonly number[],
   seeds: number,
   plan: Plan,
-  tell: Tell,
+  tell: ReportRun,
 ): Promise<{ readonly learningRate: number }> {
   const worth: number[] = [];
   for (const learningRate of rates) {
@@ -333,7 +333,7 @@ async function readStore(
   file: string,
   run: string,
 ): Promise<Pick<ComparedRun, "curve" | "episodes" | "tokens">> {
-  const store = await openStore(file);
+  const store = await openRunStore(file);
   try {
     const metrics = await store.metrics(run);
     const of = (name: string): number[] =>
@@ -405,7 +405,7 @@ async function engineFor(name: string): Promise<Engine> {
     where: name,
     got: "a default export that is no engine",
     expected: "one with name, create and open",
-    mend: "Export the engine by default: export default tabularEngine({ … }).",
+    fix: "Export the engine by default: export default tabularEngine({ … }).",
   });
 }
 
@@ -419,6 +419,6 @@ function positive(flag: string, text: string): number {
     where: flag,
     got: `"${text}"`,
     expected: "numbers above 0 with commas between",
-    mend: "For example 2e-4,5e-4,1e-3.",
+    fix: "For example 2e-4,5e-4,1e-3.",
   });
 }

@@ -14,7 +14,7 @@ import { duration, type Io, number, paint, roomOf, table } from "./output.ts";
 export type MakeRun = (onEvent: (event: RunEvent) => void) => Promise<ComparedRun>;
 
 /** Makes a run and says a line of it, with the time that is left. */
-export type Tell = (id: string, seed: number, make: MakeRun) => Promise<ComparedRun>;
+export type ReportRun = (id: string, seed: number, make: MakeRun) => Promise<ComparedRun>;
 
 /** The comparison on a terminal: a table for each split. */
 export const comparisonTables = (c: Comparison, io: Io): string[] =>
@@ -32,11 +32,11 @@ export const comparisonTables = (c: Comparison, io: Io): string[] =>
 const firstSeconds = 10;
 
 /** @param total runs that are planned. */
-export function teller(
+export function comparisonReporter(
   total: number,
   trainedShares: NonNullable<Comparison["trainedShares"]>,
   io: Pick<Io, "error">,
-): Tell {
+): ReportRun {
   const took: number[] = [];
   let said = false;
   return async (id, seed, make) => {

@@ -10,7 +10,7 @@ import { dashboard } from "../serve/dashboard/index.ts";
 import { failed } from "../serve/failed.ts";
 import { inbox } from "../serve/inbox.ts";
 import { versionRoutes } from "../serve/versions.ts";
-import { openProduction } from "../store/openProduction.ts";
+import { openTrafficStore } from "../store/openProduction.ts";
 import { recorder } from "../store/recorder.ts";
 import { signalled } from "./interrupted.ts";
 import { highestPort, statedNumber } from "./options.ts";
@@ -26,7 +26,7 @@ export function addDashboard(program: Command, io: Io): void {
     .option("--port <n>", "0 takes any that is free", "8700")
     .action(async ({ store: file, port }: { store: string; port: string }) => {
       const store = await existingStore(file, "own thread");
-      const production = await openProduction(file);
+      const production = await openTrafficStore(file);
       const writing = recorder(production);
       try {
         // this machine alone is listened to, so that no key is asked for, and no token is ever signed

@@ -1,10 +1,10 @@
-/** `whetstone doctor`: what this machine can do, and what is missing, with the mend. */
+/** `whetstone doctor`: what this machine can do, and what is missing, with the fix. */
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
-import { openStore } from "../store/store.ts";
+import { openRunStore } from "../store/store.ts";
 import { nodeTooOld } from "./nodeVersion.ts";
 import { addCommand, folded, type Io, paint } from "./output.ts";
 
@@ -14,7 +14,7 @@ interface Finding {
   readonly state: "ok" | "note" | "missing";
   readonly found: string;
   /** One imperative sentence, where something is to be mended. */
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 export function addDoctor(program: Command, io: Io): void {
@@ -43,7 +43,7 @@ export function addDoctor(program: Command, io: Io): void {
         }[f.state];
         io.say(
           ...folded(io, `${mark} ${f.what.padEnd(13)} ${f.found}`),
-          ...(f.mend ? folded(io, `  ${" ".repeat(13)} ${f.mend}`) : []),
+          ...(f.fix ? folded(io, `  ${" ".repeat(13)} ${f.fix}`) : []),
         );
       }
       if (findings.some((f) => f.state === "missing")) io.code = 1;
@@ -53,10 +53,10 @@ export function addDoctor(program: Command, io: Io): void {
 function node(): Finding {
   const tooOld = nodeTooOld();
   const found = process.versions.node;
-  if (tooOld) return { what: "Node", state: "missing", found, mend: "Install Node 22.18 or newer." };
+  if (tooOld) return { what: "Node", state: "missing", found, fix: "Install Node 22.18 or newer." };
   if (process.features.typescript) return { what: "Node", state: "ok", found };
-  const mend = "Install Node 24 to write configs and environments in TypeScript: this one does not read it.";
-  return { what: "Node", state: "note", found, mend };
+  const fix = "Install Node 24 to write configs and environments in TypeScript: this one does not read it.";
+  return { what: "Node", state: "note", found, fix };
 }
 
 function processor(): Finding {
@@ -71,7 +71,7 @@ function processor(): Finding {
       what: "processor",
       state: "note",
       found,
-      mend: "Expect slow training: this processor lacks AVX2.",
+      fix: "Expect slow training: this processor lacks AVX2.",
     };
   }
   return { what: "processor", state: "ok", found };
@@ -89,7 +89,7 @@ function memory(): Finding {
     what: "memory",
     state: "note",
     found,
-    mend: "Use small models: 2 GiB are enough for the main job.",
+    fix: "Use small models: 2 GiB are enough for the main job.",
   };
 }
 
@@ -106,7 +106,7 @@ async function onnx(): Promise<Finding> {
   } catch (e) {
     const found = messageOf(e).split("\n")[0]!;
     const { bringRuntime } = await import("../engine/local/runtime.ts");
-    return { what: "ONNX Runtime", state: "missing", found, mend: bringRuntime };
+    return { what: "ONNX Runtime", state: "missing", found, fix: bringRuntime };
   }
 }
 
@@ -138,7 +138,7 @@ function disk(out: string): Finding {
     what: "disk",
     state: free < 2 ** 27 ? "missing" : "note",
     found,
-    mend: "Free some space, or choose another --out.",
+    fix: "Free some space, or choose another --out.",
   };
 }
 
@@ -152,7 +152,7 @@ function folder(out: string): Finding {
       what: "runs folder",
       state: "missing",
       found: `${found} is not writable`,
-      mend: "Choose another --out.",
+      fix: "Choose another --out.",
     };
   }
 }
@@ -160,11 +160,11 @@ function folder(out: string): Finding {
 async function sqlite(): Promise<Finding> {
   const place = mkdtempSync(join(tmpdir(), "whetstone-doctor-"));
   try {
-    const store = await openStore(join(place, "whetstone.sqlite"));
+    const store = await openRunStore(join(place, "whetstone.sqlite"));
     await store.close();
     return { what: "SQLite", state: "ok", found: process.versions.sqlite ?? "there" };
   } catch (e) {
-    return { what: "SQLite", state: "missing", found: messageOf(e), mend: "Install Node 22.18 or newer." };
+    return { what: "SQLite", state: "missing", found: messageOf(e), fix: "Install Node 22.18 or newer." };
   } finally {
     rmSync(place, { recursive: true, force: true });
   }

@@ -14,7 +14,7 @@ export function seconds(where: string, text: string): number {
     where,
     got: `"${text}"`,
     expected: "a duration such as 90s, 10m, 1h30m or 30d",
-    mend: "Write a number and its unit.",
+    fix: "Write a number and its unit.",
   });
 }
 
@@ -28,6 +28,6 @@ export function timeOf(where: string, text: string, now: number): number {
     got: `"${text}"`,
     expected:
       "a date that has been, such as 2026-01-01, a time such as 2026-01-01T12:00Z, or an age such as 90d",
-    mend: "Correct it.",
+    fix: "Correct it.",
   });
 }

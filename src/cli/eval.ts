@@ -19,11 +19,11 @@ import { limitConcurrency } from "../train/limit.ts";
 import { splitName } from "../train/splits.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { type ChatFlags, withChatFlags } from "./chat.ts";
-import { measuredPolicy, sayTold } from "./evaluationOptions.ts";
+import { evaluatedPolicy, artefactLines } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
-import { begunConfig, begunEnvironment } from "./runRecord.ts";
+import { recordedConfig, recordedEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
 import type { Found } from "./weights.ts";
@@ -78,7 +78,7 @@ export function addEval(program: Command, io: Io): void {
       if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
       refuseOfSuites(options);
       const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-      const { found, told, open, dispose } = await measuredPolicy(named, options, io);
+      const { found, told, open, dispose } = await evaluatedPolicy(named, options, io);
       const environment = await environmentOf(options.env, found?.begun);
       const split = options.split ?? heldOut(environment);
       if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
@@ -136,7 +136,7 @@ export function addEval(program: Command, io: Io): void {
           io,
           `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
         ),
-        ...sayTold(told, options.artefact),
+        ...artefactLines(told, options.artefact),
       );
       if (result.failed > 0)
         io.say(
@@ -167,12 +167,12 @@ const heldOut = ({ splits }: Environment): string =>
 
 async function environmentOf(named: string | undefined, begun: Found | undefined): Promise<Environment> {
   if (named !== undefined) return requireEnvironment("--env", named);
-  if (begun) return begunEnvironment(begun.at, begun, await begunConfig(begun.at, begun));
+  if (begun) return recordedEnvironment(begun.at, begun, await recordedConfig(begun.at, begun));
   throw new WhetstoneError("option.range", {
     where: "--env",
     got: "none, and no run.json above the checkpoint that says it",
     expected: "an environment",
-    mend: "Name one: see whetstone envs.",
+    fix: "Name one: see whetstone envs.",
   });
 }
 
@@ -182,7 +182,7 @@ function withoutTasks(split: string, all: Examination["splits"]): WhetstoneError
     where: "--split",
     got: `${split}, which has no tasks`,
     expected: "a split to measure on",
-    mend: `Give tasks("${split}") some, or name one that has: ${others.join(", ")}.`,
+    fix: `Give tasks("${split}") some, or name one that has: ${others.join(", ")}.`,
   });
 }
 
@@ -194,7 +194,7 @@ function refuseOfSuites(options: EvalOptions): void {
       where: `--${flag}`,
       got: `${options[flag]} without a suite`,
       expected: "--suite beside it",
-      mend: "Name a suite, or leave it out.",
+      fix: "Name a suite, or leave it out.",
     });
   }
 }
@@ -206,6 +206,6 @@ function share(flag: string, text: string): number {
     where: flag,
     got: `"${text}"`,
     expected: "a share from 0 to 1",
-    mend: "Write 0.8 for 80 %.",
+    fix: "Write 0.8 for 80 %.",
   });
 }

@@ -17,13 +17,13 @@ import { statedServer } from "./tinker.ts";
 import { type FoundWeights, findWeights } from "./weights.ts";
 
 /** What names a policy and what it is told, beside a run. */
-export interface MeasuredFlags extends ChatFlags {
+export interface EvaluationFlags extends ChatFlags {
   readonly store: string;
   /** A version by name or id, a path, or "none". Default: what the run wrote. */
   readonly artefact?: string;
 }
 
-export interface MeasuredPolicy {
+export interface EvaluatedPolicy {
   readonly name: string;
   /** The run or checkpoint, where one was named. */
   readonly found?: FoundWeights;
@@ -38,11 +38,11 @@ export interface MeasuredPolicy {
  * measured with that one, unless another is named.
  * @param named a run or a checkpoint; without one, the flags name a chat model.
  */
-export async function measuredPolicy(
+export async function evaluatedPolicy(
   named: string | undefined,
-  flags: MeasuredFlags,
+  flags: EvaluationFlags,
   io: Io,
-): Promise<MeasuredPolicy> {
+): Promise<EvaluatedPolicy> {
   const found = named === undefined ? undefined : await findWeights("eval", named, flags.store);
   const version = await toldVersion(flags, found);
   const told = version && { told: version };
@@ -70,7 +70,7 @@ export async function measuredPolicy(
 }
 
 /** What a report says of it; nothing where nobody would expect that something is told. */
-export function sayTold(told: ArtefactVersion | undefined, asked: string | undefined): readonly string[] {
+export function artefactLines(told: ArtefactVersion | undefined, asked: string | undefined): readonly string[] {
   if (told) {
     const { kind } = told.artefact;
     const how = kind === "tree" ? "Played in its place" : "Told";
@@ -79,7 +79,7 @@ export function sayTold(told: ArtefactVersion | undefined, asked: string | undef
   return asked === undefined ? [] : ["Told: nothing."];
 }
 
-function talkingFlags(flags: MeasuredFlags, found: FoundWeights | undefined): ChatFlags | undefined {
+function talkingFlags(flags: EvaluationFlags, found: FoundWeights | undefined): ChatFlags | undefined {
   const stated = found?.begun?.stated;
   if (stated?.engine !== "chat") return flags.chat === undefined ? undefined : flags;
   const { url, model, keyEnv } = stated;
@@ -92,7 +92,7 @@ function talkingFlags(flags: MeasuredFlags, found: FoundWeights | undefined): Ch
 }
 
 async function toldVersion(
-  { artefact: wanted, store: file }: MeasuredFlags,
+  { artefact: wanted, store: file }: EvaluationFlags,
   found: FoundWeights | undefined,
 ): Promise<ArtefactVersion | undefined> {
   if (wanted === "none") return undefined;
@@ -128,19 +128,19 @@ const nobody = (): WhetstoneError =>
     where: "eval",
     got: "nothing to measure",
     expected: "a run or a checkpoint, or --chat",
-    mend: "Name one: see whetstone runs.",
+    fix: "Name one: see whetstone runs.",
   });
 const noHints = ({ name, id }: ArtefactVersion): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "--artefact",
     got: `${name} ${id}, a guide, whose hints a policy of its own writes`,
     expected: "instructions, lessons or cases, or none",
-    mend: "Serve it with whetstone versions add --artefact … --guide …, and measure the gateway with --chat.",
+    fix: "Serve it with whetstone versions add --artefact … --guide …, and measure the gateway with --chat.",
   });
 const forJudges = ({ name, id }: ArtefactVersion): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "--artefact",
     got: `${name} ${id}, what a judge goes by`,
     expected: "something that the policy is told, or none",
-    mend: "Name instructions, lessons or cases.",
+    fix: "Name instructions, lessons or cases.",
   });

@@ -19,7 +19,7 @@ import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, progressLine } from "./output.ts";
 import { existingStore, requireRun } from "./runs.ts";
 import { withWeights } from "./tinker.ts";
-import { productionOption, withProduction } from "./trafficStore.ts";
+import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 import { findWeights } from "./weights.ts";
 
 const weightForms = ["peft", "safetensors"] as const;
@@ -79,7 +79,7 @@ export function addExport(program: Command, io: Io): void {
     .option("--channel <name>", "data: only what follows from feedback on this channel")
     .option("--served-by <version>", "data: only conversations that this version answered")
     .option("--min-rating <n>", "data: only conversations whose mean rating is at least so high")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action(async (name: string | undefined, options: ExportOptions) => {
       const { to } = options;
       if (isWeights(to)) await exportRun(name, { ...options, to }, io);
@@ -98,7 +98,7 @@ const unnamed = (to: string, whose: string): WhetstoneError =>
     where: "export",
     got: `--to ${to} without a run`,
     expected: `the run ${whose}`,
-    mend: "Name it; whetstone runs lists them.",
+    fix: "Name it; whetstone runs lists them.",
   });
 
 async function exportPlayed(
@@ -156,13 +156,13 @@ async function exportData(
       where: "export",
       got: `"${name}" beside --to ${to}`,
       expected: "no run: training data comes from the store of production",
-      mend: "Leave it out, and name the store with --store.",
+      fix: "Leave it out, and name the store with --store.",
     });
   }
   const now = Date.now();
   const began = performance.now();
   let said = began;
-  const done = await withProduction(
+  const done = await withTrafficStore(
     store,
     (production) =>
       exportFile(production, out, {
@@ -207,7 +207,7 @@ function ratingOf(text: string): number {
     where: "--min-rating",
     got: `"${text}"`,
     expected: "a number, such as 0.75: thumbs and stars count from 0 to 1",
-    mend: "Correct the number.",
+    fix: "Correct the number.",
   });
 }
 
@@ -219,6 +219,6 @@ async function requireEmpty(out: string): Promise<void> {
     where: "--out",
     got: `${out}, which holds files`,
     expected: "a folder that is empty or not there yet",
-    mend: "Choose another, or empty it.",
+    fix: "Choose another, or empty it.",
   });
 }

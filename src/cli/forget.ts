@@ -1,11 +1,11 @@
 /** `whetstone forget`: people's data goes, from tables, log and exported files, and a search shows that it is gone. */
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Erase, Erasure, Production } from "../store/production.ts";
+import type { Erase, Erasure, TrafficStore } from "../store/production.ts";
 import { requireConsent } from "./consent.ts";
 import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";
-import { productionOption, withProduction } from "./trafficStore.ts";
+import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 
 interface ForgetOptions {
   readonly user?: string;
@@ -40,11 +40,11 @@ export function addForget(program: Command, io: Io): void {
         "session",
       ]),
     )
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .option("--yes", "do not ask")
     .action(async (options: ForgetOptions) => {
       const what = whatOf(options);
-      await withProduction(
+      await withTrafficStore(
         options.store,
         async (production) => {
           if (options.yes !== true) {
@@ -72,7 +72,7 @@ function whatOf({ user, session, before }: ForgetOptions): Erase {
     where: "whetstone forget",
     got: "nobody to forget",
     expected: "--user, --session or --before",
-    mend: "Say whose data is to go; see whetstone forget --help.",
+    fix: "Say whose data is to go; see whetstone forget --help.",
   });
 }
 
@@ -102,7 +102,7 @@ const named = (what: Erase): string =>
 
 const isGone = ({ found }: Erasure): boolean => found.rows + found.bytes + found.exports === 0;
 
-function receipt(erasure: Erasure, { where }: Production): string[] {
+function receipt(erasure: Erasure, { where }: TrafficStore): string[] {
   const { responses, signals, exports, artefacts, found, unseen } = erasure;
   return [
     `Erased: ${named(erasure.what)}, from ${where}`,

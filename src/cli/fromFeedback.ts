@@ -2,13 +2,13 @@
 import { resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
-import type { LessonKind, ServedLesson } from "../core/trainingExamples.ts";
+import type { TrainingExampleKind, TrainingExample } from "../core/trainingExamples.ts";
 import type { Environment } from "../env/environment.ts";
 import { loggedPrompts } from "../env/loggedPrompts.ts";
-import { lessonsFrom } from "../exchange/derived.ts";
+import { trainingExamplesFrom } from "../exchange/derived.ts";
 import { isPostgresUrl } from "../store/where.ts";
-import { fromLessons, lessonsFor } from "../train/fromExamples.ts";
-import { withProduction } from "./trafficStore.ts";
+import { fromExamples, exampleKindFor } from "../train/fromExamples.ts";
+import { withTrafficStore } from "./trafficStore.ts";
 
 /** Where the lessons of a run come from. What came in after `until` is left for the next run, also when this one goes on. */
 export interface FeedbackSource {
@@ -16,7 +16,7 @@ export interface FeedbackSource {
   /** Milliseconds since 1970. */
   readonly until: number;
   /** Default: those that suit the method. */
-  readonly lessons?: LessonKind;
+  readonly lessons?: TrainingExampleKind;
 }
 
 /**
@@ -29,12 +29,12 @@ export async function fromFeedback(
   { store, until, lessons: stated }: FeedbackSource,
   measured?: Environment,
 ): Promise<{ readonly method: Method; readonly environment: Environment }> {
-  const kind = stated ?? lessonsFor(method);
-  const lessons = await withProduction(
+  const kind = stated ?? exampleKindFor(method);
+  const lessons = await withTrafficStore(
     store,
     async (production) => {
-      const found: ServedLesson[] = [];
-      for await (const made of lessonsFrom(production, { until, heardUntil: until })) {
+      const found: TrainingExample[] = [];
+      for await (const made of trainingExamplesFrom(production, { until, heardUntil: until })) {
         if (made.kind === kind && isHeard(made)) found.push(made);
       }
       return found;
@@ -46,17 +46,17 @@ export async function fromFeedback(
       where: `--from-feedback ${store}`,
       got: `no lessons of the kind "${kind}"`,
       expected: `what method "${method.id}" learns from`,
-      mend: "Choose another kind with --lessons, or another method; docs/data.md says what each kind is made from.",
+      fix: "Choose another kind with --lessons, or another method; docs/data.md says what each kind is made from.",
     });
   }
   return {
-    method: fromLessons(method, lessons, { kind }),
+    method: fromExamples(method, lessons, { kind }),
     environment: loggedPrompts(lessons, measured ? { measured } : {}),
   };
 }
 
 /** Of a conversation that nobody said anything of, nothing is learnt. */
-const isHeard = (lesson: ServedLesson): boolean =>
+const isHeard = (lesson: TrainingExample): boolean =>
   lesson.kind !== "conversation" || lesson.logged.signals.length > 0;
 
 /** A store as a run remembers it: found from any folder, and without a password, which stands in no file. */

@@ -4,9 +4,9 @@ import { writtenBy } from "../common/artefacts/origins.ts";
 import { artefactVersion, type Guide } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import { toldVersion } from "../serve/toldVersion.ts";
+import { versionWithArtefact } from "../serve/toldVersion.ts";
 import { keptVersion } from "../store/keptVersion.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { versionByWeights } from "./versionByWeights.ts";
 
 export interface GuideFlags {
@@ -27,7 +27,7 @@ export interface GuideFlags {
 export async function guidedVersion(
   { guide: text, frame = "Hint: {hint}", store }: GuideFlags,
   over: Version | undefined,
-  production: Pick<Production, "artefacts" | "splits" | "versions" | "addVersion">,
+  production: Pick<TrafficStore, "artefacts" | "splits" | "versions" | "addVersion">,
   known: readonly Version[],
 ): Promise<Version> {
   if (!frame.includes("{hint}")) throw noPlace(frame);
@@ -43,7 +43,7 @@ export async function guidedVersion(
     origins: writtenBy("person"),
     created: now,
   });
-  return await toldVersion(
+  return await versionWithArtefact(
     { artefact, guide, ...(over && { over }) },
     { production, known, now, field: (name) => `--${name}` },
   );
@@ -54,5 +54,5 @@ const noPlace = (got: string): WhetstoneError =>
     where: "--frame",
     got: `"${got}"`,
     expected: "a text with {hint} in it",
-    mend: "Write {hint} where the hint is to stand.",
+    fix: "Write {hint} where the hint is to stand.",
   });

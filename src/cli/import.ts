@@ -1,9 +1,9 @@
 /** `whetstone import`: traffic and feedback that somebody else's tool has collected. */
 import { type Command, Option } from "commander";
 import { type Imported, type ImportFormat, importers, importFile } from "../exchange/import/importFile.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { addCommand, type Io, progressLine } from "./output.ts";
-import { productionOption, redacting, redactOption, withProduction } from "./trafficStore.ts";
+import { trafficStoreOption, redacting, redactOption, withTrafficStore } from "./trafficStore.ts";
 
 /** Milliseconds after which it says how far it is. */
 const quiet = 1000;
@@ -28,11 +28,11 @@ export function addImport(program: Command, io: Io): void {
     )
     .option("--dry-run", "read all of it, count, and write nothing")
     .addOption(redactOption())
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action(async (file: string, { from, store, redact, dryRun = false }: ImportOptions) => {
       const began = performance.now();
       const line = progressLine(io, `Importing ${file}, %`);
-      const bring = (production?: Production): Promise<Imported> =>
+      const bring = (production?: TrafficStore): Promise<Imported> =>
         importFile(production, file, {
           from,
           dryRun,
@@ -42,7 +42,7 @@ export function addImport(program: Command, io: Io): void {
           },
         });
       try {
-        const imported = await (dryRun ? bring() : withProduction(store, bring, "any", redacting(redact)));
+        const imported = await (dryRun ? bring() : withTrafficStore(store, bring, "any", redacting(redact)));
         line.close();
         io.record({ type: "import", file, from, dryRun, ...imported });
         io.say(...summary(imported, dryRun));

@@ -21,7 +21,7 @@ export function addInit(program: Command, io: Io): void {
           where: "init",
           got: `${folder}, which is not an empty folder`,
           expected: "an empty folder, so that nothing is overwritten",
-          mend: "Choose another one, such as my-agent.",
+          fix: "Choose another one, such as my-agent.",
         });
       }
       const root = resolve(import.meta.dirname, "..", "..");
@@ -35,7 +35,7 @@ export function addInit(program: Command, io: Io): void {
           where: "init",
           got: messageOf(e),
           expected: "a folder to write in",
-          mend: "Choose another folder.",
+          fix: "Choose another folder.",
           cause: e,
         });
       }

@@ -15,7 +15,7 @@ export function keyIn(named: string | undefined, usual: string): string | undefi
       where: "--key-env",
       got: `${named}, which is not set`,
       expected: "an environment variable with a key",
-      mend: `Set it: export ${named}=…, or leave --key-env out for ${usual}.`,
+      fix: `Set it: export ${named}=…, or leave --key-env out for ${usual}.`,
     });
   }
   return key;

@@ -6,7 +6,7 @@ import type { AccessKey, Scope } from "../core/served.ts";
 import { isLive, mintKey, type Only, scopes } from "../serve/keys.ts";
 import { seconds } from "./durations.ts";
 import { addCommand, type Io, roomOf, table } from "./output.ts";
-import { productionOption, withProduction } from "./trafficStore.ts";
+import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 
 interface KeysOptions {
   readonly store: string;
@@ -41,7 +41,7 @@ export function addKeys(program: Command, io: Io): void {
     .option("--session <id>", "only for this session")
     .option("--response <id>", "only for this response")
     .option("--user <id>", "only in this user's name")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action(async (label: string, options: CreateOptions) => {
       const now = Date.now();
       const { expires } = options;
@@ -55,7 +55,7 @@ export function addKeys(program: Command, io: Io): void {
         },
         now,
       );
-      await withProduction(options.store, async (production) => {
+      await withTrafficStore(options.store, async (production) => {
         const taken = (await production.keys()).find((k) => k.label === label && isLive(k, now));
         if (taken) throw labelTaken(label);
         await production.putKey(key);
@@ -70,9 +70,9 @@ export function addKeys(program: Command, io: Io): void {
       }
     });
   addCommand(keys, "list", "List the keys: what each opens, and until when.", ["whetstone keys list"])
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((options: KeysOptions) =>
-      withProduction(options.store, async (production) => {
+      withTrafficStore(options.store, async (production) => {
         const found = await production.keys();
         for (const key of found) io.record({ type: "key", ...seen(key), state: stateOf(key) });
         if (found.length === 0) {
@@ -97,9 +97,9 @@ export function addKeys(program: Command, io: Io): void {
     "whetstone keys revoke app",
   ])
     .argument("<label-or-id>", "of the key")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((name: string, options: KeysOptions) =>
-      withProduction(options.store, async (production) => {
+      withTrafficStore(options.store, async (production) => {
         const found = await production.keys();
         const now = Date.now();
         const live = found.filter((key) => isLive(key, now));
@@ -148,5 +148,5 @@ const labelTaken = (label: string): WhetstoneError =>
     where: "keys create",
     got: `the label "${label}", which a live key has`,
     expected: "one of its own",
-    mend: "Choose another, or revoke that key first.",
+    fix: "Choose another, or revoke that key first.",
   });

@@ -43,7 +43,7 @@ export function limitsIn(out: string): Limits {
       where: file,
       got: messageOf(e).replaceAll(/\s+/g, " "),
       expected: "what bounds the run, such as spend, price, calls and episodes",
-      mend: "Correct the file, or take it away and state the limits anew.",
+      fix: "Correct the file, or take it away and state the limits anew.",
       cause: e,
     });
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import module from "node:module";
 import { nodeTooOld } from "./nodeVersion.ts";
-import { beginForOneCore } from "./threadPriority.ts";
+import { restartForSingleCore } from "./threadPriority.ts";
 
 const tooOld = nodeTooOld();
 if (tooOld !== undefined) {
@@ -14,7 +14,7 @@ process.removeAllListeners("warning").on("warning", (warning) => {
   if (!warning.message.startsWith("Failed to load the ES module"))
     for (const print of printed) print(warning);
 });
-if (process.argv[2] === "serve") beginForOneCore();
+if (process.argv[2] === "serve") restartForSingleCore();
 // compiled modules are kept in the system's temporary folder: commands begin twice as fast from the second time on
 module.enableCompileCache();
 // loaded only now: older versions of Node cannot even read it

@@ -7,8 +7,8 @@ import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 /** The default export of a file. @throws WhetstoneError `config.invalid` when there is none. */
 export async function loadModule(file: string): Promise<unknown> {
   const path = resolve(file);
-  const broken = (got: string, expected: string, mend: string, cause?: unknown) =>
-    new WhetstoneError("config.invalid", { where: basename(file), got, expected, mend, cause });
+  const broken = (got: string, expected: string, fix: string, cause?: unknown) =>
+    new WhetstoneError("config.invalid", { where: basename(file), got, expected, fix, cause });
   if (!existsSync(path)) throw broken("no such file", "a module", "Check the path.");
   if (statSync(path).isDirectory())
     throw broken("a folder", "a module", `Name the file in it, such as ${join(file, "environment.ts")}.`);

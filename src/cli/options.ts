@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { nearest } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { type LessonKind, lessonKinds } from "../core/trainingExamples.ts";
+import { type TrainingExampleKind, trainingExampleKinds } from "../core/trainingExamples.ts";
 import type { DecoderSize } from "../engine/local/config.ts";
 import { type Device, devices } from "../engine/local/devices.ts";
 import type { LoraOptions } from "../engine/local/index.ts";
@@ -75,7 +75,7 @@ export interface RunConfig {
   /** Learn from what people said in production, in place of play: the store of it. The environment only measures then. */
   readonly fromFeedback: string;
   /** Of that, what to learn from. Default: what suits the method. */
-  readonly lessons: LessonKind;
+  readonly lessons: TrainingExampleKind;
 }
 
 interface Row<T> {
@@ -268,7 +268,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   lessons: {
     flag: "--lessons <kind>",
     help: "with --from-feedback: conversation, pair, demonstration or verdict (default: what suits the method)",
-    schema: z.enum(lessonKinds),
+    schema: z.enum(trainingExampleKinds),
   },
   warmStart: {
     help: "imitate the environment's flawed player first",
@@ -340,7 +340,7 @@ function numberFrom(flag: string, text: unknown): number {
     where: flag,
     got: `"${text}"`,
     expected: "a number",
-    mend: "Write digits, such as 100 or 3e-4.",
+    fix: "Write digits, such as 100 or 3e-4.",
   });
 }
 
@@ -352,7 +352,7 @@ function badValue(flag: string, text: unknown, error: z.ZodError): WhetstoneErro
     where: flag,
     got: `"${text}"`,
     expected: choices.length > 0 ? `one of ${choices.join(", ")}` : issue.message,
-    mend: near ? `Did you mean ${near}?` : "See whetstone train --help.",
+    fix: near ? `Did you mean ${near}?` : "See whetstone train --help.",
   });
 }
 
@@ -416,14 +416,14 @@ function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError 
       where,
       got: `the unknown key "${path === "" ? key : `${path}.${key}`}"`,
       expected: `one of ${known.join(", ")}`,
-      mend: near ? `Did you mean ${near}?` : "Take the key out, or write one of those.",
+      fix: near ? `Did you mean ${near}?` : "Take the key out, or write one of those.",
     });
   }
   return new WhetstoneError("config.invalid", {
     where: path === "" ? where : `${where}: ${path}`,
     got: givenAt(value, issue.path),
     expected: issue.message,
-    mend: "Correct the value.",
+    fix: "Correct the value.",
   });
 }
 
@@ -441,6 +441,6 @@ export function statedNumber(flag: string, text: string, low = 0, high = Number.
       high === Number.MAX_SAFE_INTEGER
         ? `a whole number of ${low} or more`
         : `a whole number from ${low} to ${high}`,
-    mend: "Correct the number.",
+    fix: "Correct the number.",
   });
 }

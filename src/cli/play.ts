@@ -115,7 +115,7 @@ function chooseTask(tasks: readonly Task[], wanted: string, split: string): Task
     where: "--task",
     got: `"${wanted}"`,
     expected: `a number below ${tasks.length} or the id of a task in ${split}`,
-    mend: "Leave it out to play the first one.",
+    fix: "Leave it out to play the first one.",
   });
 }
 

@@ -1,13 +1,13 @@
 /** How versions are judged, as commands are told it. */
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
-import type { DeskOptions } from "../release/controller.ts";
+import type { ReleaseControllerOptions } from "../release/controller.ts";
 import { meanValue } from "../release/evidence.ts";
 import { defaultGuardrails, readGuardrail, sayBound } from "../release/guardrails.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { seconds } from "./durations.ts";
 
-export interface DeskFlags {
+export interface ReleaseFlags {
   readonly window?: string;
   readonly channel?: string;
   readonly range?: string;
@@ -18,8 +18,8 @@ export interface DeskFlags {
 
 const usual = defaultGuardrails.map(({ name, bound }) => `${name}=${sayBound(bound)}`).join(" ");
 
-/** The options that {@link deskOptions} reads. */
-export function addDeskOptions(command: Command): Command {
+/** The options that {@link releaseOptions} reads. */
+export function addReleaseOptions(command: Command): Command {
   return command
     .option("--window <duration>", "what is said of a unit within this time counts (default: 1h)")
     .option("--channel <name>", "reward: the mean of the values on this channel (default: on any)")
@@ -33,7 +33,7 @@ export function addDeskOptions(command: Command): Command {
 }
 
 /** @throws WhetstoneError `option.range`, `name.unknown`. */
-export function deskOptions(flags: DeskFlags, production: Production): DeskOptions {
+export function releaseOptions(flags: ReleaseFlags, production: TrafficStore): ReleaseControllerOptions {
   const { window, channel, range, limit, effect, level } = flags;
   return {
     production,
@@ -56,7 +56,7 @@ function rangeOf(text: string): readonly [number, number] | undefined {
     where: "--range",
     got: `"${text}"`,
     expected: "the least and the greatest value, such as 0,1 or -1,1, or none",
-    mend: "Correct it.",
+    fix: "Correct it.",
   });
 }
 
@@ -67,6 +67,6 @@ export function numberOf(flag: string, text: string, low: number, high: number):
     where: flag,
     got: `"${text}"`,
     expected: `a number from ${low} to ${high}`,
-    mend: "Correct the number.",
+    fix: "Correct the number.",
   });
 }

@@ -1,7 +1,7 @@
 /** What is printed when a run has ended: before and after, an example, where things are, what to try next. */
 import { dirname, join, relative } from "node:path";
 import type { HealthReport } from "../diagnose/health/health.ts";
-import { openStore } from "../store/store.ts";
+import { openRunStore } from "../store/store.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
 import { splitName } from "../train/splits.ts";
 import { healthLines } from "./healthLines.ts";
@@ -85,7 +85,7 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
 
 /** One question before and after; a question that was learnt, where there is one. */
 async function printExample({ out, store: file }: RunReport, io: Io): Promise<void> {
-  const store = await openStore(file);
+  const store = await openRunStore(file);
   try {
     const run = (await store.run(out))?.id ?? out;
     const [before, after] = await Promise.all([

@@ -20,14 +20,14 @@ export interface Modules {
 }
 
 /** Where the lessons of a run came from, and the environment that it is measured in; "" for none. */
-export interface BegunFeedback extends FeedbackSource {
+export interface RecordedFeedback extends FeedbackSource {
   readonly measured: string;
 }
 
-export interface Begun {
+export interface RunRecord {
   /** Name of the environment; of a run that learns from feedback, of the one that measures, or "". */
   readonly env: string;
-  readonly feedback?: BegunFeedback;
+  readonly feedback?: RecordedFeedback;
   readonly modules: Modules;
   /** The server that `run.json` names. */
   readonly server: TrainingServer;
@@ -36,7 +36,7 @@ export interface Begun {
 }
 
 /** @returns undefined when no run was begun there. @throws WhetstoneError `checkpoint.damaged`. */
-export function begunRun(out: string): Begun | undefined {
+export function readRunRecord(out: string): RunRecord | undefined {
   const file = join(out, "run.json");
   if (!existsSync(file)) return undefined;
   const begun = recordIn(file);
@@ -54,7 +54,7 @@ export function begunRun(out: string): Begun | undefined {
     "settings" | "model" | "size" | "lora" | (typeof trainingServerKeys)[number]
   > & {
     readonly modules?: Modules;
-    readonly feedback?: BegunFeedback;
+    readonly feedback?: RecordedFeedback;
   };
   return {
     env: feedback ? feedback.measured : begun.env,
@@ -101,7 +101,7 @@ function recordIn(file: string): { readonly env: string; readonly [key: string]:
     where: file,
     got,
     expected: "what the run was started with",
-    mend: "Put a copy of the file back, or start the run anew in another folder.",
+    fix: "Put a copy of the file back, or start the run anew in another folder.",
     cause,
   });
 }
@@ -118,7 +118,7 @@ export function modulesOf(out: string, config: string | undefined, env: StatedRu
 const isListed = (name: string): boolean => environments.some((e) => e.name === name);
 
 /** The modules to go on with: a file that was moved may be given anew without becoming another run. */
-export function settledModules(out: string, { modules }: Begun, given: Modules): Modules {
+export function settledModules(out: string, { modules }: RunRecord, given: Modules): Modules {
   const settle = (was: string | undefined, is: string | undefined): string | undefined =>
     is === undefined || was === undefined || !existsSync(resolve(out, was)) ? was : is;
   const env = settle(modules.env, given.env);
@@ -127,13 +127,13 @@ export function settledModules(out: string, { modules }: Begun, given: Modules):
 }
 
 /** The config file that a run was begun with, where it is still there. */
-export async function begunConfig(out: string, { modules }: Begun): Promise<StatedRun> {
+export async function recordedConfig(out: string, { modules }: RunRecord): Promise<StatedRun> {
   const file = modules.config === undefined ? undefined : resolve(out, modules.config);
   return file !== undefined && existsSync(file) ? await loadConfig(file) : {};
 }
 
 /** The run's own environment. @throws WhetstoneError `config.invalid` when its module cannot be found again. */
-export async function begunEnvironment(out: string, begun: Begun, config: StatedRun): Promise<Environment> {
+export async function recordedEnvironment(out: string, begun: RunRecord, config: StatedRun): Promise<Environment> {
   const { modules } = begun;
   const file = modules.env === undefined ? undefined : resolve(out, modules.env);
   if (file !== undefined && existsSync(file)) return requireEnvironment("--env", file);
@@ -145,6 +145,6 @@ export async function begunEnvironment(out: string, begun: Begun, config: Stated
     where: "--env",
     got: `no module for the environment "${begun.env}"${missing}`,
     expected: "its file: this run used a module",
-    mend: "Give --env FILE.",
+    fix: "Give --env FILE.",
   });
 }

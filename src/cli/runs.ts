@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { SqliteIn } from "../store/database.ts";
-import { errorOf, openStore, type Run, type Store } from "../store/store.ts";
+import { errorOf, openRunStore, type Run, type RunStore } from "../store/store.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { addCommand, duration, folded, type Io, interval, roomOf, table } from "./output.ts";
 
@@ -25,7 +25,7 @@ export function addRuns(program: Command, io: Io): void {
         io.say(`No runs yet: there is no ${file}. Begin with: whetstone start`);
         return;
       }
-      const store = await openStore(file);
+      const store = await openRunStore(file);
       try {
         const rows: string[][] = [];
         const failures: string[] = [];
@@ -81,18 +81,18 @@ function stateOf(run: Run): string {
 }
 
 /** Opens the store for reading; it is not made by asking for it. */
-export async function existingStore(file: string, sqlite?: SqliteIn): Promise<Store> {
-  if (isPostgresUrl(file) || existsSync(file)) return await openStore(file, sqlite);
+export async function existingStore(file: string, sqlite?: SqliteIn): Promise<RunStore> {
+  if (isPostgresUrl(file) || existsSync(file)) return await openRunStore(file, sqlite);
   throw new WhetstoneError("option.range", {
     where: "--store",
     got: `no file ${file}`,
     expected: "the store of some runs",
-    mend: "Run this where the runs folder is, or name the file.",
+    fix: "Run this where the runs folder is, or name the file.",
   });
 }
 
 /** @throws WhetstoneError `name.unknown` with the nearest name. */
-export async function requireRun(store: Store, name: string): Promise<Run> {
+export async function requireRun(store: RunStore, name: string): Promise<Run> {
   const found = await store.run(name);
   if (found) return found;
   const names = [...new Set((await store.runs()).map((r) => r.name))];

@@ -9,7 +9,7 @@ import { keyIn, servedKey } from "./keyEnv.ts";
 import { highestPort, statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import type { GatewayFlags } from "./serveGateway.ts";
-import { productionOption } from "./trafficStore.ts";
+import { trafficStoreOption } from "./trafficStore.ts";
 
 interface OpenEnvFlags {
   readonly openenv: string;
@@ -64,7 +64,7 @@ export function addServe(program: Command, io: Io): void {
       "gateway: whoever answers is given its hints: a version, or a run's weights in this process",
     )
     .option("--frame <text>", "with --guide: how the hint stands in the prompt (default: Hint: {hint})")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .option(
       "--channels <names>",
       "feedback can come on these, e.g. reaction,comment: silence on them is data",
@@ -139,7 +139,7 @@ function refuseBoth(
     where: "serve",
     got: `both ${one} and ${other}`,
     expected: "one of them",
-    mend: "Serve them by two commands.",
+    fix: "Serve them by two commands.",
   });
 }
 

@@ -3,8 +3,8 @@
 import { oneLine } from "../common/text/oneLine.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import { type Watch, watch } from "../release/autoRollback.ts";
-import { releaseDesk } from "../release/controller.ts";
+import { type AutoRollback, autoRollback } from "../release/autoRollback.ts";
+import { releaseController } from "../release/controller.ts";
 import { isLoopback } from "../serve/asker.ts";
 import { builtPages } from "../serve/dashboard/built.ts";
 import { dashboard } from "../serve/dashboard/index.ts";
@@ -15,10 +15,10 @@ import { serveProduction } from "../serve/gateway/server.ts";
 import { liveVersions } from "../serve/gateway/versions.ts";
 import { signingSecret } from "../serve/signing.ts";
 import { keptVersion } from "../store/keptVersion.ts";
-import { openProduction } from "../store/openProduction.ts";
-import type { Production } from "../store/production.ts";
+import { openTrafficStore } from "../store/openProduction.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { recorder } from "../store/recorder.ts";
-import { openStore } from "../store/store.ts";
+import { openRunStore } from "../store/store.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
@@ -54,8 +54,8 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
   const port = statedNumber("--port", flags.port ?? "8600", 0, highestPort);
   const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
   const log = (line: string): void => io.error(oneLine(line));
-  const store = await openStore(flags.store, "own thread");
-  const production = await openProduction(flags.store, redacting(flags.redact));
+  const store = await openRunStore(flags.store, "own thread");
+  const production = await openTrafficStore(flags.store, redacting(flags.redact));
   const writing = recorder(production, { log });
   try {
     const folder = await builtPages();
@@ -125,9 +125,9 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
 }
 
 /** Judges the split every so often, and rolls back what is shown to do harm. */
-function guarding(production: Production, every: number, log: (line: string) => void): Watch {
-  return watch({
-    desk: releaseDesk({ production }),
+function guarding(production: TrafficStore, every: number, log: (line: string) => void): AutoRollback {
+  return autoRollback({
+    desk: releaseController({ production }),
     seconds: every,
     onAction: ({ version, judgement }) => log(`guard: ${version} is rolled back: ${judgement.why}`),
     onError: (e) => log(`guard: this look failed, the next one is tried in time: ${messageOf(e)}`),
@@ -138,7 +138,7 @@ function guarding(production: Production, every: number, log: (line: string) => 
 async function withoutClientKeys(
   { upstream }: GatewayFlags,
   live: readonly string[],
-  production: Production,
+  production: TrafficStore,
 ): Promise<readonly string[]> {
   if (upstream !== undefined) return [];
   const keyless = (await production.versions()).filter(
@@ -158,14 +158,14 @@ const names = (list: string): string[] =>
     .filter((name) => name !== "");
 
 /** The version that answers while there is no split, in the store with all that it stands on. */
-async function mainVersion(flags: GatewayFlags, production: Production): Promise<Version | undefined> {
+async function mainVersion(flags: GatewayFlags, production: TrafficStore): Promise<Version | undefined> {
   const { guide, frame, store } = flags;
   if (guide === undefined && frame !== undefined) {
     throw new WhetstoneError("option.range", {
       where: "--frame",
       got: `"${frame}" without a guide`,
       expected: "--guide beside it",
-      mend: "Name who writes the hints, or leave it out.",
+      fix: "Name who writes the hints, or leave it out.",
     });
   }
   const added = async (version: Version): Promise<Version> =>
@@ -187,7 +187,7 @@ export async function statedVersion(
       where: "serve",
       got: "both --upstream and --policy",
       expected: "one of them",
-      mend: "Leave one out; versions side by side are a matter of a split: see whetstone versions.",
+      fix: "Leave one out; versions side by side are a matter of a split: see whetstone versions.",
     });
   }
   if (url !== undefined) {

@@ -7,7 +7,7 @@ import type { Turn } from "../core/types.ts";
 import { healthOf } from "../diagnose/health/health.ts";
 import { computedInWords } from "../serve/dashboard/computed.ts";
 import { spellingOf } from "../serve/spelling.ts";
-import { errorOf, type Metric, type Run, type Store, type TrajectoryFilter } from "../store/store.ts";
+import { errorOf, type Metric, type Run, type RunStore, type TrajectoryFilter } from "../store/store.ts";
 import { splitName } from "../train/splits.ts";
 import { curve } from "./chart.ts";
 import { healthLines } from "./healthLines.ts";
@@ -67,7 +67,7 @@ function usual(names: readonly string[]): readonly string[] {
   return play.length > 0 ? play : names.filter((name) => name.endsWith(".loss")).slice(0, 1);
 }
 
-async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Promise<void> {
+async function showRun(store: RunStore, run: Run, options: ShowOptions, io: Io): Promise<void> {
   const metrics = await store.metrics(run.id);
   const evaluations = await store.evaluations(run.id);
   io.record({ type: "run", ...run });
@@ -152,7 +152,7 @@ function byIteration(metrics: readonly Metric[]): Map<number, Record<string, num
   return out;
 }
 
-async function showTranscripts(store: Store, run: Run, options: ShowOptions, io: Io): Promise<void> {
+async function showTranscripts(store: RunStore, run: Run, options: ShowOptions, io: Io): Promise<void> {
   const asked = options.iteration ?? options.episode ?? options.failed;
   const filter: TrajectoryFilter = {
     ...(options.iteration !== undefined && { iteration: statedNumber("--iteration", options.iteration) }),
@@ -170,7 +170,7 @@ async function showTranscripts(store: Store, run: Run, options: ShowOptions, io:
         kept.length === 0
           ? "a run that kept some"
           : `iterations from ${Math.min(...iterations)} to ${Math.max(...iterations)}, ids such as ${kept[0]!.id}`,
-      mend: "Ask for less; old iterations keep failures and one transcript in a hundred.",
+      fix: "Ask for less; old iterations keep failures and one transcript in a hundred.",
     });
   }
   // the newest tell most about the agent as it is

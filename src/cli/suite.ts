@@ -10,7 +10,7 @@ import { cellsOf, columns, type SuiteReport, sectionsOf, suitePage } from "../su
 import type { SuiteAgent, SuiteOptions } from "../suite/suite.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import type { ChatFlags } from "./chat.ts";
-import { measuredPolicy, sayTold } from "./evaluationOptions.ts";
+import { evaluatedPolicy, artefactLines } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { duration, type Io, paint, progressLine, roomOf, table } from "./output.ts";
@@ -87,7 +87,7 @@ export async function evalSuite(
   if (report.failed > 0) io.say(`${report.failed} failed episodes are left out.`);
   io.say(
     `${suite.summary} · ${found.name}, ${mode}, ${duration(seconds)}`,
-    ...sayTold(found.told, command.artefact),
+    ...artefactLines(found.told, command.artefact),
   );
   if (report.rows[0]?.value.n === 0) {
     io.error("whetstone: nothing could be measured.");
@@ -111,7 +111,7 @@ function refuseOwn(command: SuiteCommand): void {
       where: flag,
       got: `${value} beside --suite`,
       expected: "a suite alone, which brings its own environments, splits and numbers",
-      mend: "Leave one of them out.",
+      fix: "Leave one of them out.",
     });
   }
 }
@@ -132,16 +132,16 @@ async function agentNamed(named: string | undefined, command: SuiteCommand, io: 
       where: "eval --suite",
       got: given.length === 0 ? "nothing to measure" : given.join(" and "),
       expected: "one of a run or checkpoint, --player, or --chat",
-      mend: "Name a run (see whetstone runs), --player expert, or the address of a chat model.",
+      fix: "Name a run (see whetstone runs), --player expert, or the address of a chat model.",
     });
   }
-  if (player === undefined) return await measuredPolicy(named, command, io);
+  if (player === undefined) return await evaluatedPolicy(named, command, io);
   if (artefact !== undefined) {
     throw new WhetstoneError("option.range", {
       where: "--artefact",
       got: `${artefact} for a scripted player`,
       expected: "a policy that reads what it is told",
-      mend: "Leave one of them out.",
+      fix: "Leave one of them out.",
     });
   }
   const known = (["expert", "flawed"] as const).find((k) => k === player);

@@ -8,17 +8,17 @@ import { lowerPriority } from "../common/files/threadPriority.ts";
  * them. Young objects get 32 MiB, so that what a request leaves is garbage by the time it is looked at; none begins among the
  * old ones, which V8 does with what lived long in a first rush: whole requests that hang on such an object outlive their end.
  */
-export const oneCoreFlags: readonly string[] = [
+export const singleCoreFlags: readonly string[] = [
   "--single-threaded-gc",
   "--no-allocation-site-pretenuring",
   "--min-semi-space-size=32",
   "--max-semi-space-size=32",
 ];
 
-/** Where this process has one core, it begins again with {@link oneCoreFlags}, under the same id, unless it has them. Linux only. */
-export function beginForOneCore(): void {
+/** Where this process has one core, it begins again with {@link singleCoreFlags}, under the same id, unless it has them. Linux only. */
+export function restartForSingleCore(): void {
   if (process.platform !== "linux" || availableParallelism() > 1) return;
-  const missing = oneCoreFlags.filter((flag) => !process.execArgv.includes(flag));
+  const missing = singleCoreFlags.filter((flag) => !process.execArgv.includes(flag));
   if (missing.length === 0) {
     compileInBackground();
     return;
@@ -32,7 +32,7 @@ export function beginForOneCore(): void {
 }
 
 /**
- * V8's threads, which compile what runs often, take what is left of the CPU: only with {@link oneCoreFlags}, for without them
+ * V8's threads, which compile what runs often, take what is left of the CPU: only with {@link singleCoreFlags}, for without them
  * they collect garbage as well, and the one that answers would wait for them. Those of a Node that does not name them stay as they
  * are, and so do all where the system lets nobody see or move them.
  * @param tasks the folder in which Linux shows this process's threads.

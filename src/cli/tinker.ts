@@ -67,7 +67,7 @@ export async function withWeights<T>(
       where: file,
       got: path === null ? "a model before its first step" : "weights on a server, and no run that names it",
       expected: "a checkpoint of a run on a server of the Tinker API",
-      mend: path === null ? "Choose a later checkpoint." : "Name the run's folder, or the checkpoint in it.",
+      fix: path === null ? "Choose a later checkpoint." : "Name the run's folder, or the checkpoint in it.",
     });
   }
   const { downloadWeights } = await import("../engine/tinker/download.ts");
@@ -84,7 +84,7 @@ export async function withWeights<T>(
       where: "--base",
       got: `${base ?? "nothing"}, and an adapter of ${rest.baseModel} from ${url}`,
       expected: "the folder of that model: the adapter is checked against it, and merged into it",
-      mend: "Name it: --base models/NAME.",
+      fix: "Name it: --base models/NAME.",
     });
   } finally {
     rmSync(aside, { recursive: true, force: true });
@@ -115,7 +115,7 @@ export async function serverEngine(
       where: "--engine tinker",
       got: `no ${missing.flatMap(([flag, value]) => (value === undefined ? [flag] : [])).join(", no ")}`,
       expected: "the address of a server, the name of a model that it has, and the folder of its tokenizer",
-      mend: "For example: whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny.",
+      fix: "For example: whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny.",
     });
   }
   if (!existsSync(join(tokenizer, "tokenizer.json"))) {
@@ -123,7 +123,7 @@ export async function serverEngine(
       where: "--tokenizer",
       got: `${tokenizer}, where no tokenizer.json is`,
       expected: "a folder with the tokenizer.json and tokenizer_config.json of --base-model",
-      mend: "Name the folder that the model came in; that of whetstone serve --tinker without --model is tinker/bases/tiny.",
+      fix: "Name the folder that the model came in; that of whetstone serve --tinker without --model is tinker/bases/tiny.",
     });
   }
   const key = keyIn(keyEnv, usualKey);

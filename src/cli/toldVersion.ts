@@ -1,14 +1,14 @@
 /** A version that the command line states by what another one is told. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import { toldVersion } from "../serve/toldVersion.ts";
+import { versionWithArtefact } from "../serve/toldVersion.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { artefactAt } from "./artefacts.ts";
 import { guidedVersion } from "./guidedVersion.ts";
 import { named } from "./versionWords.ts";
 
-export interface ToldFlags {
+export interface ArtefactVersionFlags {
   readonly instructions?: string;
   readonly artefact?: string;
   readonly over?: string;
@@ -23,9 +23,9 @@ export interface ToldFlags {
  * The version, with its artefact in the store; nothing where the flags state another kind of version.
  * @throws WhetstoneError `option.range` where they state two kinds, or a guide is missing.
  */
-export async function versionByFlags(
-  flags: ToldFlags,
-  production: Pick<Production, "artefacts" | "splits" | "versions" | "addVersion">,
+export async function artefactVersionByFlags(
+  flags: ArtefactVersionFlags,
+  production: Pick<TrafficStore, "artefacts" | "splits" | "versions" | "addVersion">,
   known: readonly Version[],
 ): Promise<Version | undefined> {
   const { instructions, artefact, over, guide, frame } = flags;
@@ -47,7 +47,7 @@ export async function versionByFlags(
   if (frame !== undefined)
     throw wrong("--frame", "an artefact beside it, which has its own", "Leave --frame out.");
   if (given.length > 1) throw wrong("versions add", given.join(" and "), "Leave all but one out.");
-  return await toldVersion(
+  return await versionWithArtefact(
     {
       artefact:
         instructions === undefined
@@ -60,10 +60,10 @@ export async function versionByFlags(
   );
 }
 
-const wrong = (where: string, got: string, mend: string): WhetstoneError =>
+const wrong = (where: string, got: string, fix: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where,
     got,
     expected: "one artefact, and one version that is told it",
-    mend,
+    fix,
   });

@@ -4,13 +4,13 @@ import { dirname } from "node:path";
 import { Option } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { ProductionOptions } from "../store/openProduction.ts";
+import type { TrafficStoreOptions } from "../store/openProduction.ts";
 import { personalData } from "../store/personalData.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { isPostgresUrl } from "../store/where.ts";
 
 /** Where traffic, feedback, versions and keys are. A connection URL with a password is better said by the environment. */
-export const productionOption = (): Option =>
+export const trafficStoreOption = (): Option =>
   new Option("--store <where>", "SQLite file, or postgres:// URL, of what is served and said of it")
     .env("WHETSTONE_STORE")
     .default("runs/whetstone.sqlite");
@@ -20,11 +20,11 @@ export const productionOption = (): Option =>
  * @param expect "there": commands that read need one that is there already.
  * @throws WhetstoneError `name.unknown` where none is; `store.failed`.
  */
-export async function withProduction<T>(
+export async function withTrafficStore<T>(
   where: string,
-  work: (production: Production) => Promise<T>,
+  work: (production: TrafficStore) => Promise<T>,
   expect: "there" | "any" = "any",
-  options: ProductionOptions = {},
+  options: TrafficStoreOptions = {},
 ): Promise<T> {
   if (!isPostgresUrl(where)) {
     if (expect === "there" && !existsSync(where)) {
@@ -32,14 +32,14 @@ export async function withProduction<T>(
         where: "store",
         got: `${where}, which is not there`,
         expected: "the store of a gateway, or one that something was imported into",
-        mend: "Name it with --store or WHETSTONE_STORE (train: --from-feedback); whetstone serve and whetstone import make one.",
+        fix: "Name it with --store or WHETSTONE_STORE (train: --from-feedback); whetstone serve and whetstone import make one.",
       });
     }
     mkdirSync(dirname(where), { recursive: true });
   }
   // loaded when it is asked for: databases take their time
-  const { openProduction } = await import("../store/openProduction.ts");
-  const production = await openProduction(where, options);
+  const { openTrafficStore } = await import("../store/openProduction.ts");
+  const production = await openTrafficStore(where, options);
   try {
     return await work(production);
   } finally {
@@ -54,7 +54,7 @@ export const redactOption = (): Option =>
   );
 
 /** What is taken out of everything before it is stored. */
-export function redacting(stated: string | undefined): ProductionOptions {
+export function redacting(stated: string | undefined): TrafficStoreOptions {
   if (stated === undefined || stated === "none") return {};
   if (stated === "all") return { redaction: {} };
   const known = Object.values(personalData).map(({ name }) => name);

@@ -16,7 +16,7 @@ import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
 import { addCommand, folded, type Io } from "./output.ts";
 import { defaultStore, printReport } from "./report.ts";
-import { begunConfig, begunEnvironment, begunRun, modulesOf, settledModules } from "./runRecord.ts";
+import { recordedConfig, recordedEnvironment, readRunRecord, modulesOf, settledModules } from "./runRecord.ts";
 import { statedServer } from "./tinker.ts";
 
 export function addTrain(program: Command, io: Io): void {
@@ -56,9 +56,9 @@ export async function trainRun(
     live = false,
   }: { readonly file?: string; readonly outIn?: string; readonly live?: boolean } = {},
 ): Promise<void> {
-  const begun = asked.resume && asked.out !== undefined ? begunRun(asked.out) : undefined;
+  const begun = asked.resume && asked.out !== undefined ? readRunRecord(asked.out) : undefined;
   const from = begun && asked.out !== undefined ? { begun, out: asked.out } : undefined;
-  const config = from ? await begunConfig(from.out, from.begun) : {};
+  const config = from ? await recordedConfig(from.out, from.begun) : {};
   const stated: StatedRun = from
     ? {
         ...config,
@@ -97,7 +97,7 @@ export async function trainRun(
   } = stated;
   const environment =
     from && asked.env === undefined && from.begun.env !== ""
-      ? await begunEnvironment(from.out, from.begun, config)
+      ? await recordedEnvironment(from.out, from.begun, config)
       : typeof env === "object"
         ? env
         : env !== undefined || taught === undefined
@@ -215,7 +215,7 @@ const runExists = (out: string, config: string | undefined): WhetstoneError =>
     where: config === undefined ? "--out" : `${config}, out`,
     got: `${out}, where a run is already`,
     expected: "a new folder",
-    mend: `Go on with it: whetstone train --out ${out} --resume; or name another folder${config === undefined ? "" : " with --out or there"}.`,
+    fix: `Go on with it: whetstone train --out ${out} --resume; or name another folder${config === undefined ? "" : " with --out or there"}.`,
   });
 
 /** A line every few seconds while a model comes from the Hub. */

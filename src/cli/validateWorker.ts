@@ -60,6 +60,6 @@ async function codecFor({ lexicon }: Environment): Promise<Codec | undefined> {
   if (order.model === undefined && !lexicon) return undefined;
   const words = lexicon?.() ?? [];
   if (order.model === undefined && order.engine === "tabular")
-    return (await import("../engine/tabular/codec.ts")).lexiconCodec(words);
+    return (await import("../engine/tabular/codec.ts")).vocabularyCodec(words);
   return await (await import("../engine/local/index.ts")).localCodec(order.model, words);
 }

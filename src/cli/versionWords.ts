@@ -2,11 +2,11 @@
 
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Split, Version } from "../core/served.ts";
+import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { sayEstimate } from "../offpolicy/estimate.ts";
 import type { LiveVersion, ReleaseState } from "../release/controller.ts";
-import type { GuardrailState, Judgement } from "../release/verdict.ts";
+import type { GuardrailState, Decision } from "../release/verdict.ts";
 import { duration, folded, type Io, number, percent, roomOf, table } from "./output.ts";
 
 /** Who answers while there is no split, with that many versions: the gateway's flags decide, as `liveVersions` has it. */
@@ -33,7 +33,7 @@ export function named(known: readonly Version[], text: string, where: string): V
     where,
     got: `${text}, which ${found.length} versions begin with or are called`,
     expected: "one of them",
-    mend: `Say which by its id: ${found.map((v) => v.id).join(", ")}.`,
+    fix: `Say which by its id: ${found.map((v) => v.id).join(", ")}.`,
   });
 }
 
@@ -42,7 +42,7 @@ const noVersions = (where: string, got: string): WhetstoneError =>
     where,
     got: `"${got}"`,
     expected: "a version, but the store has none yet",
-    mend: "Add it with: whetstone versions add --upstream URL",
+    fix: "Add it with: whetstone versions add --upstream URL",
   });
 
 export function sharesOf(known: readonly Version[], stated: readonly string[]): Record<Id, number> {
@@ -57,7 +57,7 @@ export function sharesOf(known: readonly Version[], stated: readonly string[]): 
         where: "versions split",
         got: `"${text}"`,
         expected: "version=share, such as tuned=0.05 or tuned=5%",
-        mend: "Name every version that is to answer with its share.",
+        fix: "Name every version that is to answer with its share.",
       });
     }
     shares[named(known, text.slice(0, at), "versions split").id] = share;
@@ -65,12 +65,12 @@ export function sharesOf(known: readonly Version[], stated: readonly string[]): 
   return shares;
 }
 
-export const sayShares = (shares: Split["shares"]): string =>
+export const splitText = (shares: TrafficSplit["shares"]): string =>
   Object.entries(shares)
     .map(([version, share]) => `${version} ${percent(share)}`)
     .join(", ");
-export const saidSplit = (split: Split): string =>
-  `Now: ${sayShares(split.shares)}, by ${split.unit} (${split.why}).`;
+export const describedSplit = (split: TrafficSplit): string =>
+  `Now: ${splitText(split.shares)}, by ${split.unit} (${split.why}).`;
 export const time = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace("T", " ");
 
 export function backendOf({ backend }: Version): string {
@@ -86,7 +86,7 @@ export function backendOf({ backend }: Version): string {
   }
 }
 
-export const glance = ({ live, judgements }: ReleaseState): string =>
+export const statusLine = ({ live, judgements }: ReleaseState): string =>
   judgements.length === 0
     ? live.length === 0
       ? "no split"
@@ -94,7 +94,7 @@ export const glance = ({ live, judgements }: ReleaseState): string =>
     : judgements.map((j) => `${j.version}: ${j.decision} (${j.why})`).join("; ");
 
 /** What is live, and what is to be thought of it. @param window in which what is said of a unit counts, in milliseconds. */
-export function sayState(
+export function stateLines(
   state: ReleaseState,
   versions: number,
   window: number,
@@ -135,9 +135,9 @@ function unrewarded({ units, open }: LiveVersion): string {
   return open > 0 ? "not known before the first window closes" : "it has answered nobody";
 }
 
-function sayJudgement(j: Judgement, version: Id, baseline: Id, width: number): string[] {
+function sayJudgement(j: Decision, version: Id, baseline: Id, width: number): string[] {
   const { candidate, baseline: other, difference: d } = j;
-  const arm = (of: Judgement["candidate"]): string =>
+  const arm = (of: Decision["candidate"]): string =>
     `${number(of.mean)} (${of.rewarded} of ${of.units} units)`;
   const guards = j.guardrails.map((g: GuardrailState) => [
     g.name,

@@ -1,24 +1,24 @@
 /** `whetstone versions`: which versions answer, what is thought of them, and the way up or back. */
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Split, Version } from "../core/served.ts";
+import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import { watch } from "../release/autoRollback.ts";
-import { type ReleaseDesk, releaseDesk, usualWindow } from "../release/controller.ts";
+import { autoRollback } from "../release/autoRollback.ts";
+import { type ReleaseController, releaseController, usualWindow } from "../release/controller.ts";
 import { requireConsent } from "./consent.ts";
 import { seconds } from "./durations.ts";
 import { signalled } from "./interrupted.ts";
 import { addCommand, folded, type Io, percent, roomOf, table } from "./output.ts";
-import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./releaseOptions.ts";
-import { productionOption, withProduction } from "./trafficStore.ts";
+import { addReleaseOptions, type ReleaseFlags, releaseOptions, numberOf } from "./releaseOptions.ts";
+import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 import {
   backendOf,
-  glance,
+  statusLine,
   named,
   noSplit,
-  saidSplit,
-  sayShares,
-  sayState,
+  describedSplit,
+  splitText,
+  stateLines,
   sharesOf,
   time,
 } from "./versionWords.ts";
@@ -44,12 +44,12 @@ interface ActFlags extends StoreFlags {
   readonly why?: string;
   readonly yes?: boolean;
 }
-interface SplitFlags extends ActFlags, DeskFlags {
-  readonly unit: Split["unit"];
+interface SplitFlags extends ActFlags, ReleaseFlags {
+  readonly unit: TrafficSplit["unit"];
   readonly bandit?: boolean;
   readonly floor: string;
 }
-interface WatchFlags extends StoreFlags, DeskFlags {
+interface WatchFlags extends StoreFlags, ReleaseFlags {
   readonly every: string;
   readonly promote?: boolean;
   readonly once?: boolean;
@@ -75,9 +75,9 @@ function addList(versions: Command, io: Io): void {
     "whetstone versions list",
     "whetstone versions list --json",
   ])
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action(({ store }: StoreFlags) =>
-      withProduction(
+      withTrafficStore(
         store,
         async (production) => {
           const split = (await production.splits()).at(-1);
@@ -135,14 +135,14 @@ function addAdd(versions: Command, io: Io): void {
     .option("--frame <text>", "with --guide alone: how the hint stands in the prompt (default: Hint: {hint})")
     .option("--note <text>", "what is new about it")
     .option("--parent <version>", "what it was made from")
-    .addOption(productionOption())
+    .addOption(trafficStoreOption())
     .action((flags: AddFlags) =>
-      withProduction(flags.store, async (production) => {
+      withTrafficStore(flags.store, async (production) => {
         // loaded when it is asked for: engines and servers take their time
         const { statedVersion } = await import("./serveGateway.ts");
         const known = await production.versions();
-        const { versionByFlags } = await import("./toldVersion.ts");
-        const stated = (await versionByFlags(flags, production, known)) ?? (await statedVersion(flags));
+        const { artefactVersionByFlags } = await import("./toldVersion.ts");
+        const stated = (await artefactVersionByFlags(flags, production, known)) ?? (await statedVersion(flags));
         if (!stated) throw noBackend();
         const { note } = flags;
         const parent = flags.parent === undefined ? undefined : named(known, flags.parent, "--parent").id;
@@ -178,14 +178,14 @@ function addSplit(versions: Command, io: Io): void {
     .option("--bandit", "shares by what was seen of the versions that answer now (Thompson sampling)")
     .option("--floor <share>", "with --bandit: no version gets less", "0.05")
     .option("--why <text>", "for the record");
-  addDeskOptions(command)
-    .addOption(productionOption())
+  addReleaseOptions(command)
+    .addOption(trafficStoreOption())
     .option("--yes", "do not ask")
     .action((shares: readonly string[], flags: SplitFlags) =>
-      withProduction(
+      withTrafficStore(
         flags.store,
         async (production) => {
-          const desk = releaseDesk(deskOptions(flags, production));
+          const desk = releaseController(releaseOptions(flags, production));
           if (flags.bandit) {
             if (shares.length > 0) throw bothShares(shares.join(" "));
             await agreed(flags, "versions split", "Let the bandit set new shares?");
@@ -195,7 +195,7 @@ function addSplit(versions: Command, io: Io): void {
           await agreed(
             flags,
             "versions split",
-            `Let ${sayShares(wanted)} of all ${flags.unit}s answer from now on?`,
+            `Let ${splitText(wanted)} of all ${flags.unit}s answer from now on?`,
           );
           said(io, await desk.split(wanted, flags.why ?? "set by hand", flags.unit));
         },
@@ -215,17 +215,17 @@ function addJudge(versions: Command, io: Io): void {
       "whetstone versions judge --limit errors=+0.02 latency=x1.3 --effect 0.01 --json",
     ],
   );
-  addDeskOptions(command)
-    .addOption(productionOption())
-    .action((flags: StoreFlags & DeskFlags) =>
-      withProduction(
+  addReleaseOptions(command)
+    .addOption(trafficStoreOption())
+    .action((flags: StoreFlags & ReleaseFlags) =>
+      withTrafficStore(
         flags.store,
         async (production) => {
-          const options = deskOptions(flags, production);
-          const state = await releaseDesk(options).state();
+          const options = releaseOptions(flags, production);
+          const state = await releaseController(options).state();
           io.record({ type: "judgement", ...state });
           const { length } = await production.versions();
-          io.say(...sayState(state, length, options.window ?? usualWindow, io));
+          io.say(...stateLines(state, length, options.window ?? usualWindow, io));
         },
         "there",
       ),
@@ -245,22 +245,22 @@ function addWatch(versions: Command, io: Io): void {
     .option("--every <duration>", "between looks", "30s")
     .option("--promote", "promote by itself as well")
     .option("--once", "look once, act if need be, and end");
-  addDeskOptions(command)
-    .addOption(productionOption())
+  addReleaseOptions(command)
+    .addOption(trafficStoreOption())
     .action((flags: WatchFlags) =>
-      withProduction(
+      withTrafficStore(
         flags.store,
         async (production) => {
-          const guard = watch({
-            desk: releaseDesk(deskOptions(flags, production)),
+          const guard = autoRollback({
+            desk: releaseController(releaseOptions(flags, production)),
             seconds: seconds("--every", flags.every),
             promote: flags.promote === true,
-            onLook: (state) => io.say(`${time(Date.now())}  ${glance(state)}`),
+            onLook: (state) => io.say(`${time(Date.now())}  ${statusLine(state)}`),
             onAction: ({ did, version, judgement, split }) => {
               io.record({ type: did === "promote" ? "promoted" : "rolled back", version, judgement, split });
               io.say(
                 `${did === "promote" ? "Promoted" : "Rolled back"}: ${version}, ${judgement.why}.`,
-                saidSplit(split),
+                describedSplit(split),
               );
             },
             onError: (e) => io.error(`This look failed, the next one is tried in time: ${String(e)}`),
@@ -284,20 +284,20 @@ function addActs(versions: Command, io: Io): void {
     summary: string,
     example: string,
     question: (version: Id) => string,
-    work: (desk: ReleaseDesk, version: Id, why: string) => Promise<Split>,
+    work: (desk: ReleaseController, version: Id, why: string) => Promise<TrafficSplit>,
   ): void => {
     addCommand(versions, name, summary, [example, `${example} --why 'better on thumbs since Monday' --yes`])
       .argument("<version>", "by id, name, or how it begins")
       .option("--why <text>", "for the record")
-      .addOption(productionOption())
+      .addOption(trafficStoreOption())
       .option("--yes", "do not ask")
       .action((text: string, flags: ActFlags) =>
-        withProduction(
+        withTrafficStore(
           flags.store,
           async (production) => {
             const { id } = named(await production.versions(), text, `versions ${name}`);
             await agreed(flags, `versions ${name}`, question(id));
-            const desk = releaseDesk({ production });
+            const desk = releaseController({ production });
             said(io, await work(desk, id, flags.why ?? `${name} by hand`));
           },
           "there",
@@ -332,9 +332,9 @@ async function stopped(): Promise<void> {
   clearInterval(up);
 }
 
-function said(io: Io, split: Split): void {
+function said(io: Io, split: TrafficSplit): void {
   io.record({ type: "split", ...split });
-  io.say(saidSplit(split), "It counts within two seconds, wherever the gateway runs.");
+  io.say(describedSplit(split), "It counts within two seconds, wherever the gateway runs.");
 }
 
 const noBackend = (): WhetstoneError =>
@@ -342,12 +342,12 @@ const noBackend = (): WhetstoneError =>
     where: "versions add",
     got: "nothing that could answer",
     expected: "--upstream, --policy, --instructions, --artefact or --guide",
-    mend: "Name an OpenAI-compatible server, a run, or what another version is to be told.",
+    fix: "Name an OpenAI-compatible server, a run, or what another version is to be told.",
   });
 const bothShares = (got: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "versions split",
     got: `both --bandit and ${got}`,
     expected: "one of them",
-    mend: "Leave the shares out: the bandit sets them.",
+    fix: "Leave the shares out: the bandit sets them.",
   });

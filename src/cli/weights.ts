@@ -4,11 +4,11 @@ import { dirname, join, resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
 import { isGguf, noGguf } from "../engine/local/gguf.ts";
 import { findCheckpoint } from "../train/checkpoint.ts";
-import { type Begun, begunRun } from "./runRecord.ts";
+import { type RunRecord, readRunRecord } from "./runRecord.ts";
 import { existingStore, requireRun } from "./runs.ts";
 
 /** A run's record and the folder that it lies in. */
-export type Found = Begun & { readonly at: string };
+export type Found = RunRecord & { readonly at: string };
 
 /** What a name stands for. */
 export interface FoundWeights {
@@ -42,7 +42,7 @@ async function weightsOf(
       where,
       got: `${folder}, which is a file`,
       expected: "the folder of a run or of a checkpoint",
-      mend: "Name the folder that the file lies in.",
+      fix: "Name the folder that the file lies in.",
     });
   }
   const begun = begunAt(folder);
@@ -54,7 +54,7 @@ async function weightsOf(
       where,
       got: `${folder}, which holds no model`,
       expected: "the folder of a run or of a checkpoint",
-      mend: "Name a run's folder, or its `final` or `best`.",
+      fix: "Name a run's folder, or its `final` or `best`.",
     });
   }
   // a run that ended, the best so far of one that has not, its last checkpoint
@@ -66,7 +66,7 @@ async function weightsOf(
     where,
     got: `a run without a checkpoint in ${folder}`,
     expected: "one that has saved at least once",
-    mend: "Go on with it by --resume, or name another.",
+    fix: "Go on with it by --resume, or name another.",
   });
 }
 
@@ -74,7 +74,7 @@ async function weightsOf(
 function begunAt(folder: string): Found | undefined {
   let at = resolve(folder);
   for (let up = 0; up < 5; up++) {
-    const begun = begunRun(at);
+    const begun = readRunRecord(at);
     if (begun) return { ...begun, at };
     at = dirname(at);
   }
@@ -87,7 +87,7 @@ async function folderOf(where: string, name: string, file: string): Promise<stri
       where,
       got: `"${name}", which is no folder, and no store ${file} to find a run in`,
       expected: "a run or a checkpoint",
-      mend: "Give the folder of a run or checkpoint, or --store.",
+      fix: "Give the folder of a run or checkpoint, or --store.",
     });
   }
   const store = await existingStore(file);

@@ -1,8 +1,8 @@
 /** AI SDK middleware: labels calls with session and user, and adds the response id that feedback needs to their results. */
 import type { LanguageModelV4Middleware, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 
-/** Settings of {@link recorded}. */
-export interface RecordedOptions {
+/** Settings of {@link feedbackMiddleware}. */
+export interface FeedbackMiddlewareOptions {
   /** Name shared by all calls of one conversation. Default: the gateway tells conversations apart by their messages. */
   readonly session?: string;
   /** Pseudonym of the user. */
@@ -15,7 +15,7 @@ export interface RecordedOptions {
  * Middleware for `wrapLanguageModel`, around a model whose base URL is that of `whetstone serve`. The id of each response is in
  * `providerMetadata.whetstone.response`; in a stream, in the metadata of its finish part.
  */
-export function recorded({ session, user, channels }: RecordedOptions = {}): LanguageModelV4Middleware {
+export function feedbackMiddleware({ session, user, channels }: FeedbackMiddlewareOptions = {}): LanguageModelV4Middleware {
   const own = {
     ...(session === undefined ? {} : { "x-whetstone-session": encoded(session) }),
     ...(user === undefined ? {} : { "x-whetstone-user": encoded(user) }),

@@ -1,18 +1,18 @@
 /** Code that pieces of methods share: statistics, text, tokens, artefacts. */
 
 export {
-  type Addition,
+  type PromptAddition,
   type ApplyOptions,
-  additionOf,
-  applied,
+  promptAdditionOf,
+  applyArtefact,
   type Rank,
   sharedWords,
   situationOf,
-  withAddition,
+  withPromptAddition,
 } from "./artefacts/applyArtefact.ts";
-export { noInstructions, noLessons, withEntries, withExamples } from "./artefacts/mergeArtefacts.ts";
+export { emptyInstructions, emptyLibrary, withEntries, withExamples } from "./artefacts/mergeArtefacts.ts";
 export { joinedOrigins, originsIn, withoutParts, writtenBy } from "./artefacts/origins.ts";
-export { asHeldBack, isHeldBack } from "./artefacts/reserved.ts";
+export { asReserved, isReserved } from "./artefacts/reserved.ts";
 export { adamwStep } from "./statistics/adamw.ts";
 export { type DivergenceAt, type DivergenceKind, divergenceAt } from "./statistics/divergence.ts";
 export { logSigmoid, sigmoid } from "./statistics/logistic.ts";
@@ -38,7 +38,7 @@ export {
   writeMessage,
   writeTools,
 } from "./text/toolCalls.ts";
-export { transcript, transcriptUntold } from "./text/transcript.ts";
+export { transcript, transcriptWithoutSystem } from "./text/transcript.ts";
 export * from "./tokens/hindsight.ts";
 export * from "./tokens/pack.ts";
 export * from "./tokens/pairs.ts";

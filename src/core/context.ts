@@ -1,6 +1,6 @@
 /** The context of a slot piece: everything it may use, independent of engine and environment. */
 import type { Artefact, ArtefactVersion } from "./artefact.ts";
-import type { Critique, CritiqueWish } from "./critique.ts";
+import type { Critique, CritiqueRequest } from "./critique.ts";
 import type { Json } from "./json.ts";
 import type { Frozen, Model } from "./model.ts";
 import type { Random } from "./random.ts";
@@ -176,7 +176,7 @@ export interface Ctx {
    * The environment's own templated critique of a trajectory, true or misleading; undefined where it failed.
    * @throws WhetstoneError `capability.missing` where the environment writes no critiques.
    */
-  critique(trajectory: Trajectory, wish: CritiqueWish): Promise<Critique | undefined>;
+  critique(trajectory: Trajectory, wish: CritiqueRequest): Promise<Critique | undefined>;
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;

@@ -9,4 +9,4 @@ import type { Trajectory } from "./types.ts";
  * never scored 0. The critic itself counts it under "judge.failures"; the caller does not.
  * @param random stream of this critique alone.
  */
-export type Critic = (ctx: Ctx, trajectory: Trajectory, random: Random) => Promise<Critique | undefined>;
+export type Critiquer = (ctx: Ctx, trajectory: Trajectory, random: Random) => Promise<Critique | undefined>;

@@ -27,7 +27,7 @@ export interface Critique {
 export type CritiqueDetail = "verdict" | "hint" | "answer";
 
 /** Settings of a templated critique. */
-export interface CritiqueWish {
+export interface CritiqueRequest {
   /**
    * False asks for a misleading critique. It calls a success a failure. It calls a failure a success where the detail is
    * "verdict"; otherwise it blames another place and gives a wrong remedy. Praised and blamed spans are swapped.

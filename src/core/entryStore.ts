@@ -16,34 +16,34 @@ export interface Entry {
 }
 
 /** An entry as it is stored. */
-export interface Shelved extends Entry {
+export interface StoredEntry extends Entry {
   readonly vector: PackedVector;
   /** Id of the encoder that made the vector. */
   readonly encoder: string;
 }
 
 /** An entry and its position. Later writes have greater positions, also when they replace an entry. */
-export interface Placed {
+export interface EntryAtCursor {
   readonly place: number;
-  readonly entry: Shelved;
+  readonly entry: StoredEntry;
 }
 
 /** Named collections of entries. Several processes may share one. */
-export interface Shelf {
+export interface EntryStore {
   /**
    * Writes all entries or none; they are on disk once the promise resolves. An entry replaces the one with its id. Ids within
    * one call must differ.
    * @returns the position of the first entry; the others follow without a gap.
    */
-  put(collection: string, entries: readonly Shelved[]): Promise<number>;
+  put(collection: string, entries: readonly StoredEntry[]): Promise<number>;
   delete(collection: string, ids: readonly Id[]): Promise<void>;
   /** Entries at positions after `place`, in order. */
-  since(collection: string, place: number): AsyncIterable<Placed>;
+  since(collection: string, place: number): AsyncIterable<EntryAtCursor>;
   count(collection: string): Promise<number>;
   ids(collection: string): Promise<readonly Id[]>;
 }
 
 /** A store that the caller has to close. */
-export interface OpenShelf extends Shelf {
+export interface OpenEntryStore extends EntryStore {
   close(): Promise<void>;
 }

@@ -46,7 +46,7 @@ export interface ErrorParts {
   readonly got: string;
   readonly expected: string;
   /** How to fix it: one imperative sentence. */
-  readonly mend: string;
+  readonly fix: string;
   /** The whole message, where the usual sentence would quote another one of its kind. */
   readonly said?: string;
   readonly cause?: unknown;
@@ -58,7 +58,7 @@ export class WhetstoneError extends Error {
   readonly code: ErrorCode;
   readonly parts: ErrorParts;
   constructor(code: ErrorCode, parts: ErrorParts) {
-    const said = parts.said ?? `${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`;
+    const said = parts.said ?? `${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.fix}`;
     // one line, whatever was quoted
     super(said.replaceAll(/\s*[\r\n\u2028\u2029]\s*/g, " "), { cause: parts.cause });
     this.name = "WhetstoneError";
@@ -84,6 +84,6 @@ export function present<T>(value: T | undefined | null, where: string, what: str
     where,
     got: `no ${what}`,
     expected: what,
-    mend: "Check that the piece that makes it runs before the piece that reads it.",
+    fix: "Check that the piece that makes it runs before the piece that reads it.",
   });
 }

@@ -135,7 +135,7 @@ export interface Version {
 }
 
 /** Traffic split: the versions that answer and their shares. The most recent split applies. */
-export interface Split {
+export interface TrafficSplit {
   readonly id: Id;
   /** Probability of each version: all > 0, with sum 1. */
   readonly shares: Readonly<Record<Id, number>>;

@@ -32,7 +32,7 @@ export interface Credited {
 export type Channels = Readonly<Record<string, readonly Credited[]>>;
 
 /** Everything known about an experience so far; each stage adds its part. */
-export interface Evidence extends Experience {
+export interface AnnotatedExperience extends Experience {
   readonly notes: Notes;
   readonly signals: readonly Signal[];
   readonly channels: Channels;
@@ -51,13 +51,13 @@ export type Annotate = (ctx: Ctx, experience: Experience) => Promise<Notes>;
 /** Collects feedback signals on the trajectories, for instance from the environment, a judge or a reward model. */
 export type Feedback = (ctx: Ctx, experience: Experience, notes: Notes) => Promise<readonly Signal[]>;
 /** Assigns feedback to the turns or spans that earned it. It gets the evidence and no context. */
-export type Credit = (evidence: Omit<Evidence, "channels">) => Channels;
+export type Credit = (evidence: Omit<AnnotatedExperience, "channels">) => Channels;
 /** Makes optimiser steps, or writes a memory. Returns averaged stats. */
 export type Update = (
   ctx: Ctx,
   batch: Batch,
   objectives: readonly Objective[],
-  evidence: Evidence,
+  evidence: AnnotatedExperience,
 ) => Promise<Stats>;
 
 /** An advantage estimator: baselines and normalisation. Its state is plain data and is checkpointed. */
@@ -65,7 +65,7 @@ export interface Advantage<State extends Json = Json> {
   readonly name: string;
   init(): State;
   /** @param soFar advantages of the earlier estimators in the list. The returned advantages replace them, so include them. */
-  apply(evidence: Evidence, state: State, soFar: Advantages | undefined): Advantaged<State>;
+  apply(evidence: AnnotatedExperience, state: State, soFar: Advantages | undefined): Advantaged<State>;
 }
 /** Result of an advantage estimator: the advantages of the action tokens, its next state, and its measurements. */
 export interface Advantaged<State extends Json = Json> {
@@ -81,7 +81,7 @@ export interface Data<State extends Json = Json> {
   readonly name: string;
   init(tasks: readonly Task[]): State;
   choose(tasks: readonly Task[], state: State, random: Random, clock: Clock): Chosen<State>;
-  observe(evidence: Evidence, state: State, clock: Clock): State;
+  observe(evidence: AnnotatedExperience, state: State, clock: Clock): State;
 }
 /** The tasks that a data slot chose for an iteration, and its state after the choice. */
 export interface Chosen<State extends Json = Json> {

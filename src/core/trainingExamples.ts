@@ -22,7 +22,7 @@ interface LessonBase {
  * A training example from production traffic: a conversation with its feedback, or what was derived from feedback on a
  * single reply.
  */
-export type ServedLesson = LessonBase &
+export type TrainingExample = LessonBase &
   (
     | { readonly kind: "conversation"; readonly logged: Logged }
     /** Two replies to one prompt, each a trajectory of one turn. `strength`: probability that the label is right. */
@@ -46,12 +46,12 @@ export type ServedLesson = LessonBase &
       }
   );
 /** Distinguishes the forms of a training example from production traffic. */
-export type LessonKind = ServedLesson["kind"];
+export type TrainingExampleKind = TrainingExample["kind"];
 /** Every kind of training example from production traffic. */
-export const lessonKinds = ["conversation", "pair", "demonstration", "verdict"] as const;
+export const trainingExampleKinds = ["conversation", "pair", "demonstration", "verdict"] as const;
 
 /** The trajectories of a training example; for a pair, the chosen one comes first. */
-export function trajectoriesOf(lesson: ServedLesson): readonly Trajectory[] {
+export function trajectoriesOf(lesson: TrainingExample): readonly Trajectory[] {
   switch (lesson.kind) {
     case "conversation":
       return [lesson.logged.trajectory];
@@ -65,7 +65,7 @@ export function trajectoriesOf(lesson: ServedLesson): readonly Trajectory[] {
 }
 
 /** The feedback signals of a training example, on its trajectories. A demonstration has none; a verdict is 1 or 0. */
-export function signalsOf(lesson: ServedLesson): readonly Signal[] {
+export function signalsOf(lesson: TrainingExample): readonly Signal[] {
   switch (lesson.kind) {
     case "conversation":
       return lesson.logged.signals;

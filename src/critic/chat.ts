@@ -2,11 +2,11 @@ import { z } from "zod";
 import { marksOf } from "../common/text/quotedSpans.ts";
 import { transcript } from "../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../core/chat.ts";
-import type { Critic } from "../core/critic.ts";
+import type { Critiquer } from "../core/critic.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 
-/** Settings of {@link chatCritic}. */
-export interface ChatCriticOptions {
+/** Settings of {@link chatCritiquer}. */
+export interface ChatCritiquerOptions {
   /** Criteria of a good attempt, in words. */
   readonly instructions?: string;
   /** Whether the critic's prompt contains the reference answer, with the instruction not to reveal it. Default false. */
@@ -32,7 +32,7 @@ const written = z.object({
  * turn, quotes, and advice. An answer that does not fit after one repair, a turn that does not exist, or a provider failure
  * gives no critique and counts under "judge.failures". A spent budget stops the run.
  */
-export function chatCritic(chat: Chat, options: ChatCriticOptions = {}): Critic {
+export function chatCritiquer(chat: Chat, options: ChatCritiquerOptions = {}): Critiquer {
   return async (ctx, t, random) => {
     if (t.turns.length === 0) return undefined;
     ctx.count("judge.calls", 1);
@@ -57,7 +57,7 @@ export function chatCritic(chat: Chat, options: ChatCriticOptions = {}): Critic 
   };
 }
 
-function question(task: Task, t: Trajectory, { instructions, showsReference }: ChatCriticOptions): string {
+function question(task: Task, t: Trajectory, { instructions, showsReference }: ChatCritiquerOptions): string {
   const { reference } = task;
   return [
     "An agent tried a task. Judge the attempt and advise the agent for another try.",

@@ -1,8 +1,8 @@
-import type { Critic } from "../core/critic.ts";
+import type { Critiquer } from "../core/critic.ts";
 import type { CritiqueDetail } from "../core/critique.ts";
 
-/** Settings of {@link scriptedCritic}. */
-export interface ScriptedCriticOptions {
+/** Settings of {@link scriptedCritiquer}. */
+export interface ScriptedCritiquerOptions {
   /** Probability that a critique is true; otherwise it misleads. Default 1. */
   readonly accuracy?: number;
   /** Default "hint". */
@@ -10,7 +10,7 @@ export interface ScriptedCriticOptions {
 }
 
 /** A critic of known accuracy: it uses the environment's own templates, which are true with a given probability. */
-export function scriptedCritic({ accuracy = 1, detail = "hint" }: ScriptedCriticOptions = {}): Critic {
+export function scriptedCritiquer({ accuracy = 1, detail = "hint" }: ScriptedCritiquerOptions = {}): Critiquer {
   return (ctx, trajectory, random) =>
     ctx.critique(trajectory, {
       right: random.split("accuracy").next() < accuracy,

@@ -1,2 +1,2 @@
-export { type HeldBackOptions, heldBack } from "./reserved.ts";
+export { type ReservedOptions, reserved } from "./reserved.ts";
 export { type UniformOptions, type UniformState, uniform } from "./uniform.ts";

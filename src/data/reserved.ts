@@ -1,17 +1,17 @@
-import { asHeldBack } from "../common/artefacts/reserved.ts";
+import { asReserved } from "../common/artefacts/reserved.ts";
 import type { Json } from "../core/json.ts";
 import { shuffled } from "../core/random.ts";
 import type { Data } from "../core/slots.ts";
 import type { Id } from "../core/types.ts";
 
-/** Settings of {@link heldBack}. */
-export interface HeldBackOptions {
+/** Settings of {@link reserved}. */
+export interface ReservedOptions {
   /** Number of tasks to hold back, drawn once; at most half of all tasks. */
   readonly tasks: number;
 }
 
 /** Ids of the held-back tasks, and the state of the data piece that chooses among the rest. */
-export type HeldBackState<State extends Json> = Readonly<Record<string, Json>> & {
+export type ReservedState<State extends Json> = Readonly<Record<string, Json>> & {
   readonly held: readonly Id[];
   readonly each: State | null;
 };
@@ -21,10 +21,10 @@ export type HeldBackState<State extends Json> = Readonly<Record<string, Json>> &
  * iteration's tasks are those that `each` chooses from the rest, followed by all held-back ones in a fixed order;
  * `isHeldBack` distinguishes them.
  */
-export function heldBack<State extends Json>(
+export function reserved<State extends Json>(
   each: Data<State>,
-  { tasks: count }: HeldBackOptions,
-): Data<HeldBackState<State>> {
+  { tasks: count }: ReservedOptions,
+): Data<ReservedState<State>> {
   return {
     name: `${each.name}, some held back`,
     init: () => ({ held: [], each: null }),
@@ -42,7 +42,7 @@ export function heldBack<State extends Json>(
       const byId = new Map(tasks.map((task) => [task.id, task]));
       const chosen = each.choose(rest, state.each ?? each.init(rest), random.split("rest"), clock);
       return {
-        practice: [...chosen.practice, ...held.flatMap((id) => byId.get(id) ?? []).map(asHeldBack)],
+        practice: [...chosen.practice, ...held.flatMap((id) => byId.get(id) ?? []).map(asReserved)],
         next: { held, each: chosen.next },
       };
     },

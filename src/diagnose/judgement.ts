@@ -28,22 +28,22 @@ export function byScore(
 }
 
 /** An evaluator that writes its verdict: "first", "second" or "tie" among its words, exactly one of them. */
-export function byVerdict(
+export function byComparator(
   name: string,
   ask: (task: Task, first: Trajectory, second: Trajectory) => Promise<string>,
 ): Comparator {
-  return { name, compare: async (task, first, second) => verdictIn(await ask(task, first, second)) };
+  return { name, compare: async (task, first, second) => statedLabel(await ask(task, first, second)) };
 }
 
 /** The verdict in a text as a probability that the first one is better; undefined where there is none, or two. */
-export function verdictIn(text: string): number | undefined {
+export function statedLabel(text: string): number | undefined {
   const said = new Set(text.toLowerCase().match(/\b(first|second|tie)\b/g));
   if (said.size !== 1) return undefined;
   return said.has("tie") ? 0.5 : said.has("first") ? 1 : 0;
 }
 
 /** What came of one pair, asked in both orders. */
-export interface PairVerdict {
+export interface PairLabel {
   readonly pair: TrajectoryPair;
   /** Mean over the two orders of: 1 right, ½ tie, 0 wrong. */
   readonly correct: number;
@@ -56,7 +56,7 @@ export interface PairVerdict {
 }
 
 /** What was said in a trajectory after the task: actions and what answered them, in order. */
-export function saidIn({ turns }: Trajectory): readonly string[] {
+export function repliesIn({ turns }: Trajectory): readonly string[] {
   const [first, last] = [turns[0], turns.at(-1)];
   if (!first || !last) return [];
   return [...last.prompt.slice(first.prompt.length), last.action].map((m) => m.content);
@@ -64,7 +64,7 @@ export function saidIn({ turns }: Trajectory): readonly string[] {
 
 /** Words of a trajectory, both of what the agent did and of what answered it. */
 export function lengthOf(t: Trajectory): number {
-  return saidIn(t).reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
+  return repliesIn(t).reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
 }
 
 const bit = (p: number): number => (p === 0.5 ? 0.5 : p > 0.5 ? 1 : 0);
@@ -74,11 +74,11 @@ const bit = (p: number): number => (p === 0.5 ? 0.5 : p > 0.5 ? 1 : 0);
  *   one first. An answer that depends on the order alone is half right, and is kept: leaving it out would flatter.
  * @returns undefined where either of them is missing: no verdict is no wrong verdict.
  */
-export function pairVerdict(
+export function pairLabel(
   pair: TrajectoryPair,
   forward: number | undefined,
   backward: number | undefined,
-): PairVerdict | undefined {
+): PairLabel | undefined {
   if (forward === undefined || backward === undefined) return undefined;
   const [ahead, behind] = [bit(forward), 1 - bit(backward)];
   const longer = lengthOf(pair.chosen) - lengthOf(pair.rejected);
@@ -96,29 +96,29 @@ export function pairVerdict(
 export async function judged(
   pairs: readonly TrajectoryPair[],
   comparator: Comparator,
-): Promise<{ readonly verdicts: readonly PairVerdict[]; readonly failed: number }> {
-  const verdicts: PairVerdict[] = [];
+): Promise<{ readonly verdicts: readonly PairLabel[]; readonly failed: number }> {
+  const verdicts: PairLabel[] = [];
   for (const pair of pairs) {
     const { task, chosen, rejected } = pair;
     const forward = await comparator.compare(task, chosen, rejected);
-    const verdict = pairVerdict(pair, forward, await comparator.compare(task, rejected, chosen));
+    const verdict = pairLabel(pair, forward, await comparator.compare(task, rejected, chosen));
     if (verdict) verdicts.push(verdict);
   }
   return { verdicts, failed: pairs.length - verdicts.length };
 }
 
 /** Accuracy on some verdicts; NaN of none. */
-export const accuracy = (verdicts: readonly PairVerdict[]): number => mean(verdicts.map((v) => v.correct));
+export const accuracy = (verdicts: readonly PairLabel[]): number => mean(verdicts.map((v) => v.correct));
 
 /** Verdicts by a label, in the order of their first appearance. */
-export const byLabel = (verdicts: readonly PairVerdict[], label: string): Map<string, PairVerdict[]> =>
+export const byLabel = (verdicts: readonly PairLabel[], label: string): Map<string, PairLabel[]> =>
   Map.groupBy(verdicts, ({ pair }) => pair.labels[label] ?? "");
 
 /** Verdicts in so many parts of equal number, from the shortest pairs to the longest. */
 export function byLength(
-  verdicts: readonly PairVerdict[],
+  verdicts: readonly PairLabel[],
   parts: number,
-): readonly (readonly PairVerdict[])[] {
+): readonly (readonly PairLabel[])[] {
   const sorted = verdicts.toSorted((a, b) => pairLength(a) - pairLength(b));
   return Array.from({ length: parts }, (_, i) =>
     sorted.slice(Math.round((i * sorted.length) / parts), Math.round(((i + 1) * sorted.length) / parts)),
@@ -126,11 +126,11 @@ export function byLength(
 }
 
 /** Mean length of a pair's two trajectories. */
-export const pairLength = ({ pair }: PairVerdict): number =>
+export const pairLength = ({ pair }: PairLabel): number =>
   (lengthOf(pair.chosen) + lengthOf(pair.rejected)) / 2;
 
 /** Least-squares slope of correctness against ln length: accuracy per e-fold of length. NaN where all are as long. */
-export function lengthSlope(verdicts: readonly PairVerdict[]): Interval {
+export function lengthSlope(verdicts: readonly PairLabel[]): Interval {
   const n = verdicts.length;
   const xs = verdicts.map((v) => Math.log(pairLength(v)));
   const ys = verdicts.map((v) => v.correct);

@@ -26,7 +26,7 @@ export function normalisedScore(value: number, { random, data, best }: ScaleMark
       where: "normalisedScore",
       got: `random ${random}, data ${data}, best ${best}`,
       expected: "random < data < best",
-      mend: "Fix the scale by data that is better than random play and worse than the best.",
+      fix: "Fix the scale by data that is better than random play and worse than the best.",
     });
   }
   return value < data

@@ -35,5 +35,5 @@ const refused = (got: string): WhetstoneError =>
     where: "sample, choices",
     got,
     expected: "one or more choices with tokens, none a prefix of another",
-    mend: "End every choice with the codec's end token.",
+    fix: "End every choice with the codec's end token.",
   });

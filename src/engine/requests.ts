@@ -41,7 +41,7 @@ export function requireOptions({
     got: `maxTokens ${maxTokens}, temperature ${temperature}, topK ${topK}, topP ${topP}, minP ${minP}${more}`,
     expected:
       "maxTokens and topK from 1, temperature from 0, topP in (0, 1], minP and share in [0, 1], at least one allowed id per token",
-    mend: "Leave out an option to sample from the full distribution.",
+    fix: "Leave out an option to sample from the full distribution.",
   });
 }
 
@@ -76,7 +76,7 @@ export function requireFit(rows: TokenRows, id: string, contextTokens: number): 
       where: `model "${id}"`,
       got: `a row of ${length} tokens`,
       expected: `at most ${contextTokens}`,
-      mend: "Limit the turns of an episode or make the model with a longer context.",
+      fix: "Limit the turns of an episode or make the model with a longer context.",
     });
   }
 }

@@ -74,7 +74,7 @@ export function requireTurn(value: unknown, { roles }: Pick<Environment, "roles"
     where: "observe()",
     got: `the role "${read.data.role}"`,
     expected: `one of the environment's roles: ${roles.join(", ")}`,
-    mend: "Return a declared role, or add this one to `roles`.",
+    fix: "Return a declared role, or add this one to `roles`.",
   });
 }
 
@@ -87,14 +87,14 @@ export function requireEpisode<E>(value: E): E {
     where: "start()",
     got: briefly(value),
     expected: "an episode with observe() and act()",
-    mend: "Return { observe, act } from start.",
+    fix: "Return { observe, act } from start.",
   });
 }
 
 /** An error that is quoted in others as a sentence of its own. */
-function wrong(parts: Pick<ErrorParts, "where" | "got" | "expected" | "mend">): WhetstoneError {
-  const { where, got, expected, mend } = parts;
-  const said = `${where} returned ${got}; expected ${expected}. ${mend}`;
+function wrong(parts: Pick<ErrorParts, "where" | "got" | "expected" | "fix">): WhetstoneError {
+  const { where, got, expected, fix } = parts;
+  const said = `${where} returned ${got}; expected ${expected}. ${fix}`;
   return new WhetstoneError("environment.broken", { ...parts, said });
 }
 
@@ -131,7 +131,7 @@ function broken(where: string, value: unknown, error: z.ZodError, expected: stri
     where,
     got: surplus.length > 0 ? unknown : field ? `${path} = ${briefly(at)}` : briefly(value),
     expected: field ? expectedIn(issue) : expected,
-    mend: instead.length > 0 ? `Write ${instead.join(", and ")}.` : `Correct what ${where} returns.`,
+    fix: instead.length > 0 ? `Write ${instead.join(", and ")}.` : `Correct what ${where} returns.`,
   });
 }
 

@@ -1,6 +1,6 @@
 /** Chat models as counterparts of an agent, in place of scripted ones: oracle, car buyer, chess opponent. */
 
-import { givesAway } from "../common/text/leaksAnswer.ts";
+import { leaksAnswer } from "../common/text/leaksAnswer.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import type { Message, Task } from "../core/types.ts";
 import { type Buyer, type Temper, wishOf } from "./carDealer/buyers.ts";
@@ -52,7 +52,7 @@ export function chatAnswerer(chat: Chat): Oracle {
   const plain = (text = ""): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ");
   return async (task, question) => {
     const said = await answer(task, question);
-    return givesAway(plain(said), plain(task.reference)) ? withheld : said;
+    return leaksAnswer(plain(said), plain(task.reference)) ? withheld : said;
   };
 }
 

@@ -1,5 +1,5 @@
 /** Critique templates, true or misleading, which environments with critiques share. */
-import type { Critique, CritiqueWish } from "../core/critique.ts";
+import type { Critique, CritiqueRequest } from "../core/critique.ts";
 import { shuffled } from "../core/random.ts";
 
 /** A part of an attempt that is right or wrong independently: an action, or a word of one. */
@@ -40,10 +40,10 @@ export const critiqueWords = (steps: number): readonly string[] => [
  *     "answer"    wrong at step 2 : go north              the first wrong parts, each with the right action
  *
  * A misleading critique blames right parts, or any part where none is right, and names wrong actions; see
- * {@link CritiqueWish}. Details "hint" and "answer" include marks and the turn.
+ * {@link CritiqueRequest}. Details "hint" and "answer" include marks and the turn.
  * @param remedies number of parts that an "answer" corrects. Default 1.
  */
-export function templated(review: Review, wish: CritiqueWish, remedies = 1): Critique {
+export function templated(review: Review, wish: CritiqueRequest, remedies = 1): Critique {
   const { right, detail, random } = wish;
   const verdict = right ? review.verdict : misled(review.verdict, detail);
   if (detail === "verdict") return { text: spoken[verdict], verdict };
@@ -62,12 +62,12 @@ export function templated(review: Review, wish: CritiqueWish, remedies = 1): Cri
   return { text: `${spoken[verdict]}${said.join(" ,")}`, verdict, turn: first.turn, marks };
 }
 
-function misled(verdict: Review["verdict"], detail: CritiqueWish["detail"]): Review["verdict"] {
+function misled(verdict: Review["verdict"], detail: CritiqueRequest["detail"]): Review["verdict"] {
   return verdict === "failure" && detail === "verdict" ? "success" : "failure";
 }
 
 /** The parts to blame, in order; for a misleading critique, right ones. */
-function blamedParts(parts: readonly Part[], { right, random }: CritiqueWish): readonly Part[] {
+function blamedParts(parts: readonly Part[], { right, random }: CritiqueRequest): readonly Part[] {
   const apt = parts.filter((part) => part.good !== right);
   return right ? apt : shuffled(apt.length > 0 ? apt : parts, random.split("blame"));
 }

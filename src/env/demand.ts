@@ -11,7 +11,7 @@ export function demand(fits: boolean, where: string, got: unknown, expected: str
     where,
     got: JSON.stringify(got) ?? String(got),
     expected,
-    mend: "Correct the setting, or leave it out.",
+    fix: "Correct the setting, or leave it out.",
   });
 }
 

@@ -1,6 +1,6 @@
 /** The environment contract: an environment starts an episode for a task; an episode takes actions and returns observations. */
 
-import type { Critique, CritiqueWish } from "../core/critique.ts";
+import type { Critique, CritiqueRequest } from "../core/critique.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type {
@@ -128,7 +128,7 @@ export interface Environment<Meta extends object = Metadata> {
    * A templated critique of a finished trajectory, true or misleading as `wish` requests. Equal random streams give equal
    * critiques. Must not throw, like `verify`.
    */
-  critique?(task: Task<Meta>, trajectory: Trajectory, wish: CritiqueWish): Promise<Critique>;
+  critique?(task: Task<Meta>, trajectory: Trajectory, wish: CritiqueRequest): Promise<Critique>;
   /** Texts with every word of its critiques that the lexicon lacks. A run adds them to the vocabulary where its method uses critics. */
   readonly critiqueLexicon?: () => readonly string[];
 }
@@ -177,7 +177,7 @@ export function defineEnvironment(environment: Environment): Environment {
       where: `${called}: ${field}`,
       got: value === undefined ? "nothing" : typeof value === "function" ? "a function" : shown(value),
       expected,
-      mend: `Give the environment its ${field}.`,
+      fix: `Give the environment its ${field}.`,
     });
   }
   return environment;

@@ -1,5 +1,5 @@
 /** Directional stimulus prompting: a black-box model plays any environment, and the policy learns to write its hint. */
-import { applied } from "../common/artefacts/applyArtefact.ts";
+import { applyArtefact } from "../common/artefacts/applyArtefact.ts";
 import type { Guide } from "../core/artefact.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -68,7 +68,7 @@ export function guided(environment: Environment, options: GuidedOptions): Enviro
       where: `guided, environment "${name}"`,
       got: `the roles ${roles.join(", ")}`,
       expected: "an environment of one role, which the black box plays",
-      mend: "Wrap an environment in which one agent acts.",
+      fix: "Wrap an environment in which one agent acts.",
     });
   }
   const guide: Guide = { kind: "guide", policy: "policy", frame };
@@ -83,7 +83,7 @@ export function guided(environment: Environment, options: GuidedOptions): Enviro
       for (let turn = 0; turn < limits.turns; turn++) {
         const { observation } = await episode.observe();
         conversation = observation.whole ? observation.messages : [...conversation, ...observation.messages];
-        const { messages } = applied(guide, conversation, { hint });
+        const { messages } = applyArtefact(guide, conversation, { hint });
         const content = await blackBox({ task, messages, hint, seed: random.split("reply", turn).seed });
         said.push(content);
         const { rewards = {}, end } = await episode.act({ content, stop: "eos" });

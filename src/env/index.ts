@@ -163,7 +163,7 @@ export const environments: readonly EnvironmentEntry[] = [
   },
   {
     name: "tickets",
-    summary: "mend what a ticket of a help desk is about; most of its words only say who wrote it",
+    summary: "fix what a ticket of a help desk is about; most of its words only say who wrote it",
     make: () => tickets(),
   },
   { name: "bandit", summary: "pull one of two arms; one pays more often", make: () => bandit() },

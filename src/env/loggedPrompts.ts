@@ -2,7 +2,7 @@
 
 import { writeMessage } from "../common/text/toolCalls.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { type ServedLesson, trajectoriesOf } from "../core/trainingExamples.ts";
+import { type TrainingExample, trajectoriesOf } from "../core/trainingExamples.ts";
 import type { Id, Message, Task } from "../core/types.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 
@@ -27,7 +27,7 @@ const heldOutOf = 10;
  * included, so the success rate is the rate of agreement with users.
  */
 export function loggedPrompts(
-  lessons: readonly ServedLesson[],
+  lessons: readonly TrainingExample[],
   options: LoggedPromptsOptions = {},
 ): Environment {
   const { measured, actionTokens = 256 } = options;
@@ -61,7 +61,7 @@ function unplayable(task: Id): WhetstoneError {
     where: `task "${task}"`,
     got: "an attempt to play it",
     expected: "a rollout that replays it, since a past conversation cannot be continued",
-    mend: "Use rollout: replayed(lessons), or train with --from-feedback.",
+    fix: "Use rollout: replayed(lessons), or train with --from-feedback.",
   });
 }
 
@@ -80,7 +80,7 @@ function oneReply(wanted: ReadonlySet<string>) {
 }
 
 /** The replies that users are known to have wanted, by task. */
-function wantedReplies(lessons: readonly ServedLesson[]): ReadonlyMap<Id, ReadonlySet<string>> {
+function wantedReplies(lessons: readonly TrainingExample[]): ReadonlyMap<Id, ReadonlySet<string>> {
   const wanted = new Map<Id, Set<string>>();
   for (const lesson of lessons) {
     const [best] = lesson.kind === "conversation" ? [] : trajectoriesOf(lesson);
@@ -97,7 +97,7 @@ function wantedReplies(lessons: readonly ServedLesson[]): ReadonlyMap<Id, Readon
 const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
 /** Every text of prompts and replies. */
-const textsOf = (lessons: readonly ServedLesson[]): string[] =>
+const textsOf = (lessons: readonly TrainingExample[]): string[] =>
   lessons.flatMap((lesson) => [
     ...lesson.task.prompt.map(writeMessage),
     ...trajectoriesOf(lesson).flatMap(({ turns }) =>

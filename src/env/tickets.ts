@@ -72,7 +72,7 @@ export function tickets(options: TicketsOptions = {}): Environment {
 
   return defineEnvironment({
     name: "tickets",
-    summary: "mend what a ticket of a help desk is about; most of its words only say who wrote it",
+    summary: "fix what a ticket of a help desk is about; most of its words only say who wrote it",
     abilities: new Set(["expert", "replay", "fork", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(counts),

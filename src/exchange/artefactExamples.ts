@@ -3,17 +3,17 @@ import { situationOf } from "../common/artefacts/applyArtefact.ts";
 import type { Hint } from "../common/text/hints.ts";
 import type { Example, LibraryEntry, Origins } from "../core/artefact.ts";
 import type { ReceivedSignal } from "../core/served.ts";
-import type { ServedLesson } from "../core/trainingExamples.ts";
+import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Message, Trajectory } from "../core/types.ts";
-import { type Answers, type LessonFilter, lessonsFrom, replyOf } from "./derived.ts";
+import { type Answers, type ExampleFilter, trainingExamplesFrom, replyOf } from "./derived.ts";
 import { provenance } from "./lessons.ts";
-import { fits, servedSessions } from "./sessions.ts";
+import { matchesFilter, servedSessions } from "./sessions.ts";
 
 /**
  * What a learner without weights can take from one piece of feedback: an example, a lesson for an experience library, or a
  * hint for a rewriter of instructions.
  */
-export type Teaching =
+export type ArtefactExample =
   | { readonly kind: "example"; readonly example: Example }
   | { readonly kind: "entry"; readonly entry: LibraryEntry }
   | { readonly kind: "hint"; readonly hint: Hint };
@@ -27,11 +27,11 @@ export type Teaching =
  *
  * Signals that reviewers rejected, or that their giver later changed, are left out. Texts are as they were stored.
  */
-export async function* teachingsFrom(
+export async function* artefactExamplesFrom(
   production: Answers,
-  filter: LessonFilter = {},
-): AsyncGenerator<Teaching> {
-  for await (const made of lessonsFrom(production, filter)) {
+  filter: ExampleFilter = {},
+): AsyncGenerator<ArtefactExample> {
+  for await (const made of trainingExamplesFrom(production, filter)) {
     if (made.kind !== "dropped" && made.kind !== "conversation") yield* ofLesson(made);
   }
   for await (const session of servedSessions(production, filter)) {
@@ -40,7 +40,7 @@ export async function* teachingsFrom(
       if (filter.channel !== undefined && filter.channel !== signal.channel) continue;
       const [target] = signal.about;
       const reply = target && (await replyOf(target, session, production));
-      if (!reply || !fits(reply.response, filter)) continue;
+      if (!reply || !matchesFilter(reply.response, filter)) continue;
       const origins = { by: "comment", from: provenance(signal, [reply]), trajectories: [] };
       const { prompt } = reply.response;
       const { content } = reply.given.message;
@@ -52,9 +52,9 @@ export async function* teachingsFrom(
 const isComment = (signal: ReceivedSignal): signal is ReceivedSignal & { readonly text: string } =>
   signal.kind === "critique" && signal.text !== undefined && signal.text.trim() !== "";
 
-const hint = (made: Hint): Teaching => ({ kind: "hint", hint: made });
+const hint = (made: Hint): ArtefactExample => ({ kind: "hint", hint: made });
 
-function* ofLesson(lesson: Exclude<ServedLesson, { kind: "conversation" }>): Generator<Teaching> {
+function* ofLesson(lesson: Exclude<TrainingExample, { kind: "conversation" }>): Generator<ArtefactExample> {
   const origins = (by: string): Origins => ({ by, from: lesson.from, trajectories: [] });
   const { id } = lesson;
   switch (lesson.kind) {

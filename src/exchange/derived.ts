@@ -1,16 +1,16 @@
 /** Derives training examples from feedback: pairs, demonstrations and verdicts, each with its provenance. */
 
 import type { ReceivedSignal, Target } from "../core/served.ts";
-import type { ServedLesson } from "../core/trainingExamples.ts";
+import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Id } from "../core/types.ts";
-import type { Production, ResponseFilter } from "../store/production.ts";
-import { demonstration, pair, type Reply, replied, verdict, written } from "./lessons.ts";
+import type { TrafficStore, ResponseFilter } from "../store/production.ts";
+import { demonstration, preferencePair, type Reply, repliedTrajectory, ratedReply, writtenTrajectory } from "./lessons.ts";
 import { answeredTurns, loggedTrajectory } from "./logged.ts";
-import { fits, type ServedSession, servedSessions } from "./sessions.ts";
+import { matchesFilter, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";
 
 /** Selects the served traffic to learn from. */
-export interface LessonFilter extends ResponseFilter {
+export interface ExampleFilter extends ResponseFilter {
   /** Only feedback on this channel. Default: all channels. */
   readonly channel?: string;
   /** Only feedback that arrived before this time, in milliseconds since 1970. Default: all. */
@@ -30,7 +30,7 @@ export interface Dropped {
 }
 
 /** The part of the store that is read here. */
-export type Answers = Pick<Production, "response" | "responses" | "signals">;
+export type Answers = Pick<TrafficStore, "response" | "responses" | "signals">;
 
 /**
  * All training examples from the matching responses, session by session:
@@ -46,10 +46,10 @@ export type Answers = Pick<Production, "response" | "responses" | "signals">;
  * Reviews are not feedback: signals that they reject give no example. An example that came before, from any user, is dropped.
  * Texts are as they were stored, so redacted parts stay redacted.
  */
-export async function* lessonsFrom(
+export async function* trainingExamplesFrom(
   production: Answers,
-  filter: LessonFilter = {},
-): AsyncGenerator<ServedLesson | Dropped> {
+  filter: ExampleFilter = {},
+): AsyncGenerator<TrainingExample | Dropped> {
   const known = new Set<Id>();
   const heard = new Set<Id>();
   for await (const session of servedSessions(production, filter)) {
@@ -63,7 +63,7 @@ export async function* lessonsFrom(
       if (session.rejected.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "rejected" };
       else if (overruled.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "overruled" };
       else {
-        for (const made of await lessonsOf(signal, session, production, filter)) {
+        for (const made of await examplesIn(signal, session, production, filter)) {
           if (made.kind !== "dropped" && known.has(made.id)) {
             yield { kind: "dropped", signal: signal.id, why: "duplicate" };
           } else {
@@ -77,27 +77,27 @@ export async function* lessonsFrom(
 }
 
 /**
- * The training examples of one signal, as {@link lessonsFrom} would make them now. Other signals are ignored: neither
+ * The training examples of one signal, as {@link trainingExamplesFrom} would make them now. Other signals are ignored: neither
  * duplicates nor later changes by its giver are dropped.
  */
-export async function lessonsOfSignal(
+export async function examplesOfSignal(
   production: Answers,
   signal: ReceivedSignal,
-): Promise<readonly (ServedLesson | Dropped)[]> {
+): Promise<readonly (TrainingExample | Dropped)[]> {
   const [target] = signal.about;
   const response = target?.response === undefined ? undefined : await production.response(target.response);
   const id = response?.session ?? target?.session;
   if (id === undefined) return [{ kind: "dropped", signal: signal.id, why: "noReply" }];
   for await (const session of servedSessions(production, { session: id })) {
     if (session.rejected.has(signal.id)) return [{ kind: "dropped", signal: signal.id, why: "rejected" }];
-    return lessonsOf(signal, session, production, {});
+    return examplesIn(signal, session, production, {});
   }
   return [{ kind: "dropped", signal: signal.id, why: "noReply" }];
 }
 
-function* conversations(session: ServedSession, filter: LessonFilter): Generator<ServedLesson> {
+function* conversations(session: ServedSession, filter: ExampleFilter): Generator<TrainingExample> {
   for (const [id, responses] of session.trajectories) {
-    if (!responses.some((response) => fits(response, filter))) continue;
+    if (!responses.some((response) => matchesFilter(response, filter))) continue;
     const logged = loggedTrajectory(id, session);
     const [first] = logged?.trajectory.turns ?? [];
     if (!logged || !first) continue;
@@ -120,19 +120,19 @@ function* conversations(session: ServedSession, filter: LessonFilter): Generator
   }
 }
 
-async function lessonsOf(
+async function examplesIn(
   signal: ReceivedSignal,
   session: ServedSession,
   production: Answers,
-  filter: LessonFilter,
-): Promise<readonly (ServedLesson | Dropped)[]> {
+  filter: ExampleFilter,
+): Promise<readonly (TrainingExample | Dropped)[]> {
   const dropped = (why: Dropped["why"]): readonly Dropped[] => [{ kind: "dropped", signal: signal.id, why }];
   const { kind, text, value } = signal;
   const wanted =
     kind === "correction" ||
     kind === "demonstration" ||
     kind === "preference" ||
-    verdictOf(signal) !== undefined;
+    ratingOf(signal) !== undefined;
   if (!wanted) return [];
   const replies: Reply[] = [];
   for (const target of signal.about) {
@@ -142,14 +142,14 @@ async function lessonsOf(
   }
   const [first] = replies;
   if (!first) return dropped("noReply");
-  if (!replies.some(({ response }) => fits(response, filter))) return [];
+  if (!replies.some(({ response }) => matchesFilter(response, filter))) return [];
   if (kind === "correction" || kind === "demonstration") {
     if (text === undefined) return dropped("noReply");
     const right = corrected(first.given.message.content, text, signal.about[0]?.characters);
     const shown = demonstration(signal, first, right);
     if (kind === "demonstration") return [shown];
     if (folded(right) === folded(first.given.message.content)) return dropped("same");
-    return [pair(signal, [first], written(first, right), replied(first), 1), shown];
+    return [preferencePair(signal, [first], writtenTrajectory(first, right), repliedTrajectory(first), 1), shown];
   }
   if (kind === "preference") {
     const best = replies[signal.best ?? 0];
@@ -158,14 +158,14 @@ async function lessonsOf(
     const strength = value !== undefined && value >= 0 && value <= 1 ? value : 1;
     return replies
       .filter((other) => other !== best)
-      .flatMap((other): readonly (ServedLesson | Dropped)[] => {
+      .flatMap((other): readonly (TrainingExample | Dropped)[] => {
         if (taskOfPrompt(other.response.prompt).id !== task) return dropped("otherPrompt");
         if (folded(other.given.message.content) === folded(best.given.message.content))
           return dropped("same");
-        return [pair(signal, [best, other], replied(best), replied(other), strength)];
+        return [preferencePair(signal, [best, other], repliedTrajectory(best), repliedTrajectory(other), strength)];
       });
   }
-  return [verdict(signal, first, verdictOf(signal) === true)];
+  return [ratedReply(signal, first, ratingOf(signal) === true)];
 }
 
 /** The single reply that a target refers to; for a session or trajectory, its only reply. */
@@ -206,7 +206,7 @@ export const folded = (text: string): string =>
     .trim();
 
 /** True: good. False: bad. Undefined: neither. */
-function verdictOf({ kind, value, tags }: ReceivedSignal): boolean | undefined {
+function ratingOf({ kind, value, tags }: ReceivedSignal): boolean | undefined {
   const said = kind === "reaction" || (kind === "score" && tags.scale !== undefined);
   return !said || value === undefined || value === 0.5 ? undefined : value > 0.5;
 }
@@ -216,7 +216,7 @@ function overruledIn(signals: readonly ReceivedSignal[]): ReadonlySet<Id> {
   const last = new Map<string, ReceivedSignal>();
   const overruled = new Set<Id>();
   for (const signal of signals) {
-    if (verdictOf(signal) === undefined) continue;
+    if (ratingOf(signal) === undefined) continue;
     const key = JSON.stringify([signal.about, signal.channel, signal.source, signal.user ?? null]);
     const before = last.get(key);
     const later = !before || signal.at >= before.at;

@@ -1,5 +1,5 @@
-export { type Teaching, teachingsFrom } from "./artefactExamples.ts";
-export { type Answers, type Dropped, type LessonFilter, lessonsFrom } from "./derived.ts";
+export { type ArtefactExample, artefactExamplesFrom } from "./artefactExamples.ts";
+export { type Answers, type Dropped, type ExampleFilter, trainingExamplesFrom } from "./derived.ts";
 export { type Exported, type ExportOptions, exportFile } from "./export/exportFile.ts";
 export { type ExportFormat, exportFormats } from "./export/formats.ts";
 export {

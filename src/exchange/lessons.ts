@@ -1,7 +1,7 @@
 /** Training examples of single replies, each with its provenance. */
 import { createHash } from "node:crypto";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
-import type { Provenance, ServedLesson } from "../core/trainingExamples.ts";
+import type { Provenance, TrainingExample } from "../core/trainingExamples.ts";
 import type { Id, Trajectory } from "../core/types.ts";
 import { turnOf } from "./logged.ts";
 import { taskOfPrompt } from "./task.ts";
@@ -14,7 +14,7 @@ export interface Reply {
 }
 
 /** The reply as it was given, at its position in the conversation. */
-export function replied(reply: Reply): Trajectory {
+export function repliedTrajectory(reply: Reply): Trajectory {
   const { response, given } = reply;
   return single(
     `${response.id}#${reply.choice}`,
@@ -25,7 +25,7 @@ export function replied(reply: Reply): Trajectory {
 }
 
 /** A written text in place of the reply. */
-export function written(reply: Reply, text: string): Trajectory {
+export function writtenTrajectory(reply: Reply, text: string): Trajectory {
   const { response } = reply;
   const given: ServedChoice = { message: { role: "assistant", content: text }, stop: "eos" };
   const id = `${response.id}#${hashOf(text)}`;
@@ -50,13 +50,13 @@ const single = (
 });
 
 /** A preference between two replies to one prompt. @param replies the served ones. */
-export function pair(
+export function preferencePair(
   signal: ReceivedSignal,
   replies: readonly Reply[],
   chosen: Trajectory,
   rejected: Trajectory,
   strength: number,
-): ServedLesson {
+): TrainingExample {
   const { channel, source } = signal;
   const task = taskOfPrompt(chosen.turns[0]?.prompt ?? []);
   const id = `pair/${hashOf(task.id, textOf(chosen), textOf(rejected))}`;
@@ -80,10 +80,10 @@ export function pair(
 }
 
 /** A reply that a user wrote, or marked as the right one. */
-export function demonstration(signal: ReceivedSignal, reply: Reply, text: string): ServedLesson {
+export function demonstration(signal: ReceivedSignal, reply: Reply, text: string): TrainingExample {
   // the reply itself was marked as right: keep it with its tool calls
   const itself = reply.given.message.content === text;
-  const shown: Trajectory = itself ? { ...replied(reply), origin: "demonstrated" } : written(reply, text);
+  const shown: Trajectory = itself ? { ...repliedTrajectory(reply), origin: "demonstrated" } : writtenTrajectory(reply, text);
   const task = taskOfPrompt(reply.response.prompt);
   const id = `demonstration/${hashOf(task.id, textOf(shown))}`;
   return {
@@ -97,10 +97,10 @@ export function demonstration(signal: ReceivedSignal, reply: Reply, text: string
 }
 
 /** A reply that a user rated good or bad. */
-export function verdict(signal: ReceivedSignal, reply: Reply, good: boolean): ServedLesson {
+export function ratedReply(signal: ReceivedSignal, reply: Reply, good: boolean): TrainingExample {
   const task = taskOfPrompt(reply.response.prompt);
   const { channel, source } = signal;
-  const own = replied(reply);
+  const own = repliedTrajectory(reply);
   const id = `verdict/${hashOf(own.id, channel, source, signal.user ?? "")}`;
   const from = provenance(signal, [reply]);
   return { kind: "verdict", id, task, channel, source, reply: { ...own, id, episode: id }, good, from };

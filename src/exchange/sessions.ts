@@ -1,11 +1,11 @@
 /** Reads served sessions: all responses of a session, with all signals on them. */
-import { rejectedAmong, reviewed } from "../common/text/reviews.ts";
+import { rejectedAmong, reviewedSignal } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import type { Production, ResponseFilter } from "../store/production.ts";
+import type { TrafficStore, ResponseFilter } from "../store/production.ts";
 
 /** The part of the store that is read here. */
-export type Served = Pick<Production, "responses" | "signals">;
+export type Served = Pick<TrafficStore, "responses" | "signals">;
 
 /** A complete session. */
 export interface ServedSession {
@@ -32,24 +32,24 @@ export async function* servedSessions(
   for await (const { session } of production.responses(filter)) {
     if (seen.has(session)) continue;
     seen.add(session);
-    const responses = await gathered(production.responses({ session }));
-    const heard = await gathered(production.signals({ session, ...(until === undefined ? {} : { until }) }));
+    const responses = await collect(production.responses({ session }));
+    const heard = await collect(production.signals({ session, ...(until === undefined ? {} : { until }) }));
     const trajectories = Map.groupBy(responses, (response) => response.trajectory);
     for (const turns of trajectories.values()) turns.sort((a, b) => a.turn - b.turn || a.at - b.at);
-    const signals = heard.filter((signal) => reviewed(signal) === undefined);
+    const signals = heard.filter((signal) => reviewedSignal(signal) === undefined);
     yield { id: session, trajectories, signals, rejected: rejectedAmong(heard) };
   }
 }
 
 /** Collects a stream into a list. */
-export async function gathered<T>(stream: AsyncIterable<T>): Promise<T[]> {
+export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const out: T[] = [];
   for await (const one of stream) out.push(one);
   return out;
 }
 
 /** Whether a response matches the filter, by the same rules as in the store. */
-export function fits(response: ServedResponse, filter: ResponseFilter): boolean {
+export function matchesFilter(response: ServedResponse, filter: ResponseFilter): boolean {
   const { from = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = filter;
   const same = (["session", "user", "trajectory", "version", "split"] as const).every(
     (field) => filter[field] === undefined || filter[field] === response[field],

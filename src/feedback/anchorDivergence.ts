@@ -43,7 +43,7 @@ export function anchorDivergence(options: AnchorDivergenceOptions = {}): Feedbac
       where: "anchorDivergence",
       got: "one coefficient per turn together with a target",
       expected: "a single coefficient when a target is set",
-      mend: "Give one number as the coefficient, or leave the target out.",
+      fix: "Give one number as the coefficient, or leave the target out.",
     });
   }
   const key = `${channel}.coefficient`;

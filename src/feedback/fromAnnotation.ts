@@ -1,7 +1,7 @@
 import type { Feedback } from "../core/slots.ts";
 
-/** Settings of {@link noted}. */
-export interface NotedOptions {
+/** Settings of {@link fromAnnotation}. */
+export interface FromAnnotationOptions {
   /** Name of a note with one number per turn. */
   readonly note: string;
   /** Default: named after the note. */
@@ -9,7 +9,7 @@ export interface NotedOptions {
 }
 
 /** Turns a per-turn annotation into rewards of the turns. NaN gives no reward. */
-export function noted({ note, channel = note }: NotedOptions): Feedback {
+export function fromAnnotation({ note, channel = note }: FromAnnotationOptions): Feedback {
   return async (_ctx, { trajectories }, notes) =>
     trajectories.flatMap((t) =>
       Array.from(notes[note]?.get(t.id) ?? []).flatMap((value, turn) =>

@@ -1,10 +1,10 @@
 export { type AnchorDivergenceOptions, anchorDivergence } from "./anchorDivergence.ts";
 export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
 export { type ContributionsOptions, contributions } from "./contributions.ts";
-export { type NotedOptions, noted } from "./fromAnnotation.ts";
+export { type FromAnnotationOptions, fromAnnotation } from "./fromAnnotation.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
 export { type LearntRewardOptions, learntReward } from "./learntReward.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
-export { type RecordedOptions, recorded } from "./recorded.ts";
+export { type RecordedFeedbackOptions, recordedFeedback } from "./recorded.ts";
 export { type TurnRewardsOptions, turnRewards } from "./turnRewards.ts";
 export { type WinRatesOptions, winRates } from "./winRates.ts";

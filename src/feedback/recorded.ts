@@ -1,10 +1,10 @@
 import type { Logged } from "../core/served.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
-import { type ServedLesson, signalsOf, trajectoriesOf } from "../core/trainingExamples.ts";
+import { type TrainingExample, signalsOf, trajectoriesOf } from "../core/trainingExamples.ts";
 
-/** Settings of {@link recorded}. */
-export interface RecordedOptions {
+/** Settings of {@link recordedFeedback}. */
+export interface RecordedFeedbackOptions {
   /** Channels that are used. Default: all. */
   readonly channels?: readonly string[];
   /**
@@ -15,7 +15,7 @@ export interface RecordedOptions {
 }
 
 /** The users' feedback on the training examples that the rollout replayed, and rewards for missing feedback where configured. */
-export function recorded(lessons: readonly ServedLesson[], options: RecordedOptions = {}): Feedback {
+export function recordedFeedback(lessons: readonly TrainingExample[], options: RecordedFeedbackOptions = {}): Feedback {
   const { channels, silence = {} } = options;
   return async (_ctx, { trajectories }) => {
     const here = new Set(trajectories.map((t) => t.id));

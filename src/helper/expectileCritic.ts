@@ -122,6 +122,6 @@ function read(state: Json): z.infer<typeof saved> {
     where: "expectileCritic helper",
     got: "a state in another format",
     expected: "a state with values and worths",
-    mend: "Resume with the method that saved it.",
+    fix: "Resume with the method that saved it.",
   });
 }

@@ -106,6 +106,6 @@ export function readWeights(state: Json, where: string): LogisticWeights {
     where,
     got: "a state in another format",
     expected: "a state of numbers by name",
-    mend: "Resume with the method that saved it.",
+    fix: "Resume with the method that saved it.",
   });
 }

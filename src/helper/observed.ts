@@ -5,7 +5,7 @@ import type { Turn } from "../core/types.ts";
 import type { Features } from "./ridge.ts";
 
 /** A served item and its feedback; null without feedback. A row without feedback is kept, and is never a 0. */
-export interface Heard {
+export interface ObservedFeedback {
   readonly x: Features;
   readonly y: number | null;
   readonly weight: number;
@@ -16,11 +16,11 @@ export interface Heard {
  * exposure. Among several signals the last one counts; a signal without a number counts as no feedback. Turns without an
  * exposure on the channel give no row.
  */
-export function heardOn(
+export function observedFeedback(
   channel: string,
   served: readonly Logged[],
   features: (turn: Turn) => Features,
-): readonly Heard[] {
+): readonly ObservedFeedback[] {
   return served.flatMap(({ trajectory, signals, exposures }) =>
     exposures.flatMap((exposure) => {
       const turn = trajectory.turns[exposure.about.turn ?? 0];

@@ -37,7 +37,7 @@ export function propensity(options: PropensityOptions = {}): () => StatefulHelpe
       where: "propensity, least",
       got: `${least}`,
       expected: "a probability above 0 and at most 1",
-      mend: "Leave it out for 0.05, so that no row weighs more than 20.",
+      fix: "Leave it out for 0.05, so that no row weighs more than 20.",
     });
   }
   return () => {

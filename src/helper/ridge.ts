@@ -125,6 +125,6 @@ function read(state: Json): Sums {
     where: "ridge helper",
     got: "a state in another format",
     expected: "a state with names, gram and moment",
-    mend: "Resume with the method that saved it.",
+    fix: "Resume with the method that saved it.",
   });
 }

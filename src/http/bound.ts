@@ -17,7 +17,7 @@ export async function bound(server: Server, host: string, port: number): Promise
       where: `${host}:${port}`,
       got: cause.code ?? cause.message,
       expected: "an address of this machine with a free port",
-      mend: "Choose another --port or --host.",
+      fix: "Choose another --port or --host.",
       cause,
     });
   });

@@ -40,7 +40,7 @@ export function hashedText(options: HashedTextOptions = {}): Encoder {
       where: "hashedText: width",
       got: `${width}`,
       expected: "a power of two, at least 16",
-      mend: "Choose 256, or 512 for long texts.",
+      fix: "Choose 256, or 512 for long texts.",
     });
   }
   return {

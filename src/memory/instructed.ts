@@ -1,13 +1,13 @@
 /** Shared by instruction learners: the instructions of a version, and episodes played with given instructions. */
 
-import { noInstructions } from "../common/artefacts/mergeArtefacts.ts";
+import { emptyInstructions } from "../common/artefacts/mergeArtefacts.ts";
 import type { ArtefactVersion, InstructionSet } from "../core/artefact.ts";
 import type { Ctx } from "../core/context.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 
 /** The instructions of a version; empty ones where there is no version, or it is of another kind. */
 export const instructionsOf = (version: Pick<ArtefactVersion, "artefact"> | undefined): InstructionSet =>
-  version?.artefact.kind === "instructions" ? version.artefact : noInstructions;
+  version?.artefact.kind === "instructions" ? version.artefact : emptyInstructions;
 
 /** Plays each task once, concurrently. @param attempt attempt number, to distinguish episodes of one iteration. */
 export async function playedUnder(

@@ -12,7 +12,7 @@ type Library = ExperienceLibrary | CaseMemory;
  * Records the library after every `every`th iteration and after the last one, with the previous version as parent and
  * without the parts that leak a held-out task. The version does not become current; an empty library is not recorded.
  */
-export function noteLibrary(
+export function recordLibraryUse(
   ctx: Pick<Ctx, "clock" | "memory" | "artefacts">,
   name: string,
   library: () => Library,

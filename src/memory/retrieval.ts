@@ -1,6 +1,6 @@
 /** Retrieval of texts by words and by embeddings. */
 import { type Encoder, packVector, unpackVector } from "../core/encoder.ts";
-import type { Entry, Shelf, Shelved } from "../core/entryStore.ts";
+import type { Entry, EntryStore, StoredEntry } from "../core/entryStore.ts";
 import type { Id } from "../core/types.ts";
 import type { Hit } from "./greatest.ts";
 import { hashedText } from "./hashedText.ts";
@@ -12,7 +12,7 @@ export interface RetrievalOptions extends VectorIndexOptions {
   /** Default: {@link hashedText}, which needs no package and no network. */
   readonly encoder?: Encoder;
   /** Persistent store of the entries, e.g. `openShelf("whetstone.sqlite")`. Default: none, entries are in memory only. */
-  readonly shelf?: Shelf;
+  readonly shelf?: EntryStore;
   /** Name of the collection in the store. Default "memory". */
   readonly collection?: string;
 }
@@ -70,7 +70,7 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
   const vectors = vectorIndex(encoder.width, options);
   let seen = 0;
 
-  function take({ vector, encoder: _, ...entry }: Shelved): void {
+  function take({ vector, encoder: _, ...entry }: StoredEntry): void {
     entries.set(entry.id, entry);
     words.set(entry.id, entry.text);
     vectors.set(entry.id, unpackVector(vector));
@@ -80,7 +80,7 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
     words.delete(id);
     vectors.delete(id);
   }
-  async function embedded(some: readonly Entry[]): Promise<Shelved[]> {
+  async function embedded(some: readonly Entry[]): Promise<StoredEntry[]> {
     const made = await encoder.embed(some.map(({ text }) => text));
     return some.map((entry, i) => ({ ...entry, vector: packVector(made[i]!), encoder: encoder.id }));
   }
@@ -118,7 +118,7 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
     async refresh() {
       if (!shelf) return 0;
       let changes = 0;
-      const foreign: Shelved[] = [];
+      const foreign: StoredEntry[] = [];
       for await (const { place, entry } of shelf.since(collection, seen)) {
         changes++;
         seen = place;

@@ -104,7 +104,7 @@ export function vectorIndex(width: number, options: VectorIndexOptions = {}): Ve
       where: "vector index",
       got: `a vector of ${vector.length} numbers`,
       expected: `${width} numbers, the width of the index`,
-      mend: "Use one encoder for all entries of an index; after changing it, rebuild the index.",
+      fix: "Use one encoder for all entries of an index; after changing it, rebuild the index.",
     });
   };
 

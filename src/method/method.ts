@@ -125,7 +125,7 @@ export function diagnostic(about: Diagnosis): Recipe {
         where: `method "${about.id}"`,
         got: "a diagnostic, which tests a law",
         expected: "a method, which can be trained",
-        mend: `Run whetstone check ${about.id} to test the law, or choose a method.`,
+        fix: `Run whetstone check ${about.id} to test the law, or choose a method.`,
       });
     },
   };

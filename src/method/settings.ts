@@ -110,7 +110,7 @@ export function settingsOf(settings: Settings): Settings {
       where: `method settings, ${name}`,
       got: String(value),
       expected,
-      mend: `Set ${name} (${row.help}) within that range, or leave it out for ${String(row.fallback)}.`,
+      fix: `Set ${name} (${row.help}) within that range, or leave it out for ${String(row.fallback)}.`,
     });
   }
   return settings;

@@ -55,7 +55,7 @@ export function lowerBound(xs: ArrayLike<number>, alpha: number, horizon?: numbe
         where: "lowerBound",
         got: `${x}`,
         expected: "observations of 0 or more",
-        mend: "Subtract the lowest possible value first.",
+        fix: "Subtract the lowest possible value first.",
       });
     }
     bets[i] = player.bet();

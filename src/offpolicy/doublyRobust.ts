@@ -13,7 +13,7 @@ function checkPredictions(where: string, samples: readonly Sample[]): void {
     where,
     got: `no predictions in trajectory ${without}`,
     expected: "q̂ and v̂ for every turn of every trajectory",
-    mend: "Fit a reward model on other trajectories than these, or estimate with ips or snips.",
+    fix: "Fit a reward model on other trajectories than these, or estimate with ips or snips.",
   });
 }
 

@@ -1,6 +1,6 @@
 /** Converts logged trajectories into samples. */
 import { present } from "../core/errors.ts";
-import type { Logged, Split } from "../core/served.ts";
+import type { Logged, TrafficSplit } from "../core/served.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Id } from "../core/types.ts";
 import { actionRatio, type Sample, versionRatio } from "./sample.ts";
@@ -19,7 +19,7 @@ const atTheEnd = (turns: number, reward: number): number[] =>
 export function versionSample(
   { trajectory, session, user, propensities, signals }: Logged,
   target: Id,
-  unit: Split["unit"],
+  unit: TrafficSplit["unit"],
   reward: TrajectoryReward,
 ): Sample {
   const { turns } = trajectory;

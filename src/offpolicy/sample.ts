@@ -31,7 +31,7 @@ export function actionRatio(target: ArrayLike<number>, behaviour: ArrayLike<numb
       where: "actionRatio",
       got: `${target.length} and ${behaviour.length} log-probabilities`,
       expected: "one per token of the action on both sides",
-      mend: "Score exactly the sampled tokens under the target.",
+      fix: "Score exactly the sampled tokens under the target.",
     });
   }
   let sum = 0;
@@ -88,8 +88,8 @@ export function trajectoryWeight(sample: Sample): number {
 
 /** @throws WhetstoneError if there are no samples, lists differ in length, a number is not finite, or a ratio is negative. */
 export function checkSamples(where: string, samples: readonly Sample[]): void {
-  const refuse = (got: string, expected: string, mend: string): never => {
-    throw new WhetstoneError("shape.mismatch", { where, got, expected, mend });
+  const refuse = (got: string, expected: string, fix: string): never => {
+    throw new WhetstoneError("shape.mismatch", { where, got, expected, fix });
   };
   if (samples.length === 0) {
     refuse(

@@ -8,7 +8,7 @@ import { asymptoticHalfWidth, type Moments, moments } from "./moments.ts";
 export type Limit = (baseline: number) => number;
 
 /** A sequential comparison of means: valid at every look, however many there are. */
-export interface Arms {
+export interface MeanComparison {
   see(arm: "candidate" | "baseline", x: number): void;
   readonly candidate: { readonly n: number; readonly mean: number };
   readonly baseline: { readonly n: number; readonly mean: number };
@@ -26,7 +26,7 @@ export interface Arms {
  * its ends allow, so that the resolution costs power but never validity. Betting on both arms at once needs the samples of
  * one test, where separate bounds of each arm would need nearly twice as many.
  */
-export function boundedArms(alpha = 0.025, cells = 500): Arms {
+export function boundedComparison(alpha = 0.025, cells = 500): MeanComparison {
   // an arm with fewer units gives more evidence per unit: bets are in proportion to the other arm's share
   const horizon = (mine: () => number, other: () => number) => () => {
     const [m, o] = [mine() + 1, other() + 1];
@@ -48,7 +48,7 @@ export function boundedArms(alpha = 0.025, cells = 500): Arms {
       () => candidate.n,
     ),
   );
-  const shown: Arms["shown"] = (side, limit, error) =>
+  const shown: MeanComparison["shown"] = (side, limit, error) =>
     everywhere(candidate, baseline, side, limit, cells, Math.log(1 / error));
   return {
     see: (arm, x) => (arm === "candidate" ? candidate : baseline).see(x),
@@ -129,7 +129,7 @@ export const leastUnits = 100;
  * skewness, since otherwise the small arm of an unequal split errs too often. Gives no result before {@link leastUnits} in
  * each arm. Limits must be linear.
  */
-export function unboundedArms(): Arms {
+export function unboundedComparison(): MeanComparison {
   const [candidate, baseline] = [moments(), moments()];
   const about = (limit: Limit, alpha: number) => {
     const mean = candidate.mean - limit(baseline.mean);

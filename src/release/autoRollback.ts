@@ -1,12 +1,12 @@
 /** Automatic rollback (and, optionally, promotion) of a traffic split. */
-import type { Split } from "../core/served.ts";
+import type { TrafficSplit } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import type { ReleaseDesk, ReleaseState } from "./controller.ts";
-import type { Judgement } from "./verdict.ts";
+import type { ReleaseController, ReleaseState } from "./controller.ts";
+import type { Decision } from "./verdict.ts";
 
-/** Settings of {@link watch}. */
-export interface WatchOptions {
-  readonly desk: ReleaseDesk;
+/** Settings of {@link autoRollback}. */
+export interface AutoRollbackOptions {
+  readonly desk: ReleaseController;
   /** Seconds between checks. Default 30. */
   readonly seconds?: number;
   /** Whether a candidate that is shown to be better is promoted, too. Default false: only rollbacks. */
@@ -23,12 +23,12 @@ export interface WatchOptions {
 export interface Action {
   readonly did: "promote" | "roll back";
   readonly version: Id;
-  readonly judgement: Judgement;
-  readonly split: Split;
+  readonly judgement: Decision;
+  readonly split: TrafficSplit;
 }
 
-/** A running guard of a traffic split. See {@link watch}; `close` ends the checks and waits for the current one. */
-export interface Watch {
+/** A running guard of a traffic split. See {@link autoRollback}; `close` ends the checks and waits for the current one. */
+export interface AutoRollback {
   /** Checks now; returns the action, if any. Checks do not overlap. */
   look(): Promise<Action | undefined>;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export interface Watch {
  * Checks periodically and rolls back a candidate that is shown to do harm: valid at any number of looks. Rollback has
  * priority over promotion, and one check takes one action, since each action changes what is compared.
  */
-export function watch(options: WatchOptions): Watch {
+export function autoRollback(options: AutoRollbackOptions): AutoRollback {
   const { desk, seconds = 30, promote = false, onLook, onAction, onError } = options;
   let looking: Promise<unknown> = Promise.resolve();
   async function once(): Promise<Action | undefined> {

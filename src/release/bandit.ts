@@ -9,7 +9,7 @@ export interface Seen {
   readonly rewards: readonly number[];
 }
 
-/** Settings of {@link thompsonShares}. */
+/** Settings of {@link thompsonSplit}. */
 export interface BanditOptions {
   /** Minimum share, so that every version is still measured and no weight exceeds 1 / floor. Default 0.05. */
   readonly floor?: number;
@@ -58,7 +58,7 @@ function posterior(
  * Sampling"). The shares are the propensities that are logged.
  * @throws WhetstoneError `option.range` if K floors exceed 1, or a reward is outside the range.
  */
-export function thompsonShares(seen: readonly Seen[], options: BanditOptions): Record<Id, number> {
+export function thompsonSplit(seen: readonly Seen[], options: BanditOptions): Record<Id, number> {
   const { floor = 0.05, draws = 4000, random } = options;
   const range = "range" in options ? options.range : ([0, 1] as const);
   if (seen.length === 0 || !(floor > 0 && floor * seen.length <= 1)) {
@@ -66,7 +66,7 @@ export function thompsonShares(seen: readonly Seen[], options: BanditOptions): R
       where: "thompsonShares",
       got: `a floor of ${floor} for ${seen.length} versions`,
       expected: "at least one version, and a floor above 0 and at most 1 over the number of versions",
-      mend: `Choose a floor of at most ${(1 / Math.max(1, seen.length)).toPrecision(2)}.`,
+      fix: `Choose a floor of at most ${(1 / Math.max(1, seen.length)).toPrecision(2)}.`,
     });
   }
   const outside = range && seen.flatMap((s) => s.rewards).find((r) => !(r >= range[0] && r <= range[1]));
@@ -75,7 +75,7 @@ export function thompsonShares(seen: readonly Seen[], options: BanditOptions): R
       where: "thompsonShares",
       got: `a reward of ${outside}`,
       expected: `rewards from ${range?.[0]} to ${range?.[1]}`,
-      mend: "Set the range of the rewards, or undefined if they are unbounded.",
+      fix: "Set the range of the rewards, or undefined if they are unbounded.",
     });
   }
   const posteriors = seen.map((s) => posterior(s, range));

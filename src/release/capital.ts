@@ -76,5 +76,5 @@ const outside = (x: number): WhetstoneError =>
     where: "capital",
     got: `${x}`,
     expected: "a number from 0 to 1",
-    mend: "Set the range of the numbers; they are scaled by it.",
+    fix: "Set the range of the numbers; they are scaled by it.",
   });

@@ -4,23 +4,23 @@ import { setImmediate as others } from "node:timers/promises";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
-import type { Split, Version } from "../core/served.ts";
+import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { type Estimate, estimateValue } from "../offpolicy/estimate.ts";
 import { versionRatio } from "../offpolicy/sample.ts";
-import type { Production } from "../store/production.ts";
-import { type BanditOptions, thompsonShares } from "./bandit.ts";
-import { type Evidence, gatherEvidence, meanValue, type Reward, type UnitEvidence } from "./evidence.ts";
+import type { TrafficStore } from "../store/production.ts";
+import { type BanditOptions, thompsonSplit } from "./bandit.ts";
+import { type LiveData, readLiveData, meanValue, type Reward, type UnitData } from "./evidence.ts";
 import { defaultGuardrails, type Guardrail } from "./guardrails.ts";
-import { checkShares } from "./trafficSplit.ts";
-import { type Judgement, judge } from "./verdict.ts";
+import { requireTrafficSplit } from "./trafficSplit.ts";
+import { type Decision, sequentialDecision } from "./verdict.ts";
 
 /** Default feedback window in milliseconds. */
 export const usualWindow = 3_600_000;
 
-/** Settings of {@link releaseDesk}. */
-export interface DeskOptions {
-  readonly production: Production;
+/** Settings of {@link releaseController}. */
+export interface ReleaseControllerOptions {
+  readonly production: TrafficStore;
   /** Default: the mean of all values on all channels. */
   readonly reward?: Reward;
   /** Range of a reward. Default [0, 1], as thumbs, ratings and outcomes arrive. `undefined`: unbounded. */
@@ -34,7 +34,7 @@ export interface DeskOptions {
    * Default one minute, but at most the window.
    */
   readonly settling?: number;
-  /** Error level, see {@link judge}. It is divided among several candidates. Default 0.05. */
+  /** Error level, see {@link sequentialDecision}. It is divided among several candidates. Default 0.05. */
   readonly level?: number;
   readonly minimumEffect?: number;
   readonly now?: () => number;
@@ -54,49 +54,49 @@ export interface LiveVersion {
 
 /** The current split and its evaluation. */
 export interface ReleaseState {
-  readonly split?: Split;
+  readonly split?: TrafficSplit;
   /** The version that candidates are compared with: the one that has been live longest. */
   readonly baseline?: Id;
   readonly live: readonly LiveVersion[];
-  readonly judgements: readonly (Judgement & { readonly version: Id })[];
+  readonly judgements: readonly (Decision & { readonly version: Id })[];
 }
 
 /**
  * Reports how the live versions compare and changes their shares of traffic. Every change, with its reason, is written as
  * a new split.
  */
-export interface ReleaseDesk {
+export interface ReleaseController {
   /** @param options `estimates`: includes the live versions' values, the most expensive part with many units. Default true. */
   state(options?: { readonly estimates?: boolean }): Promise<ReleaseState>;
   /** @throws WhetstoneError for invalid shares or unknown versions. */
-  split(shares: Readonly<Record<Id, number>>, why: string, unit?: Split["unit"]): Promise<Split>;
+  split(shares: Readonly<Record<Id, number>>, why: string, unit?: TrafficSplit["unit"]): Promise<TrafficSplit>;
   /** All traffic to one version. */
-  promote(version: Id, why: string): Promise<Split>;
+  promote(version: Id, why: string): Promise<TrafficSplit>;
   /** Records the decision; shares stay as they are. */
-  hold(why: string): Promise<Split>;
+  hold(why: string): Promise<TrafficSplit>;
   /** Distributes a version's share to the others in proportion. With two versions, the other gets all traffic. */
-  rollBack(version: Id, why: string): Promise<Split>;
-  /** Sets the shares by {@link thompsonShares} from the rewards under the current ones. */
-  rebalance(options?: Partial<Pick<BanditOptions, "floor">>): Promise<Split>;
+  rollBack(version: Id, why: string): Promise<TrafficSplit>;
+  /** Sets the shares by {@link thompsonSplit} from the rewards under the current ones. */
+  rebalance(options?: Partial<Pick<BanditOptions, "floor">>): Promise<TrafficSplit>;
 }
 
 /** Units to judge before yielding to other work of the process: one or two milliseconds. */
 const atOnce = 64;
 
-const sameShares = (a: Split, b: Split): boolean =>
+const sameShares = (a: TrafficSplit, b: TrafficSplit): boolean =>
   a.unit === b.unit &&
   Object.keys(a.shares).length === Object.keys(b.shares).length &&
   Object.entries(a.shares).every(([version, share]) => b.shares[version] === share);
 
 /** The last split and the preceding ones with the same shares: their evidence is pooled. */
-function currentSeries(splits: readonly Split[]): Split[] {
+function currentSeries(splits: readonly TrafficSplit[]): TrafficSplit[] {
   const last = splits.at(-1);
   const from = splits.findLastIndex((split) => last && !sameShares(split, last)) + 1;
   return splits.slice(from);
 }
 
 /** The live version that entered the splits first and has stayed since. */
-function baselineOf(splits: readonly Split[]): Id | undefined {
+function baselineOf(splits: readonly TrafficSplit[]): Id | undefined {
   const live = Object.keys(splits.at(-1)?.shares ?? {});
   const since = (version: Id): number =>
     splits.findLastIndex((split) => split.shares[version] === undefined) + 1;
@@ -105,7 +105,7 @@ function baselineOf(splits: readonly Split[]): Id | undefined {
 }
 
 /** Reads evidence and writes splits. A new split takes effect within two seconds, wherever the gateway runs. */
-export function releaseDesk(options: DeskOptions): ReleaseDesk {
+export function releaseController(options: ReleaseControllerOptions): ReleaseController {
   const {
     production,
     guardrails = defaultGuardrails,
@@ -116,28 +116,28 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
   const range = "range" in options ? options.range : ([0, 1] as const);
   const { window = usualWindow } = options;
 
-  async function write(split: Omit<Split, "id" | "since">): Promise<Split> {
+  async function write(split: Omit<TrafficSplit, "id" | "since">): Promise<TrafficSplit> {
     const known = (await production.versions()).map((v) => v.id);
     const stranger = Object.keys(split.shares).find((id) => !known.includes(id));
     if (stranger !== undefined) throw unknownName("split", stranger, known);
-    const made: Split = {
+    const made: TrafficSplit = {
       id: randomUUID(),
       since: now(),
       ...split,
-      shares: checkShares("split", split.shares),
+      shares: requireTrafficSplit("split", split.shares),
     };
     await production.addSplit(made);
     return made;
   }
 
-  async function current(): Promise<Split> {
+  async function current(): Promise<TrafficSplit> {
     const split = (await production.splits()).at(-1);
     if (split) return split;
     throw new WhetstoneError("config.invalid", {
       where: "release",
       got: "a store without a split",
       expected: "shares of versions",
-      mend: "Begin with: whetstone versions split VERSION=1",
+      fix: "Begin with: whetstone versions split VERSION=1",
     });
   }
 
@@ -146,9 +146,9 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
   const isOutside = (value: number): boolean =>
     range !== undefined && !(value >= range[0] && value <= range[1]);
 
-  async function evidenceOf(splits: readonly Split[]): Promise<Evidence & { readonly doubts: string[] }> {
+  async function evidenceOf(splits: readonly TrafficSplit[]): Promise<LiveData & { readonly doubts: string[] }> {
     let outside = 0;
-    const evidence = await gatherEvidence(production, {
+    const evidence = await readLiveData(production, {
       splits,
       guardrails,
       reward: (signals) => {
@@ -171,8 +171,8 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
     baseline: Id,
     candidate: Id,
     part: number,
-  ): Promise<Judgement> {
-    const evidence = judge({ guardrails, range, level: part, minimumEffect });
+  ): Promise<Decision> {
+    const evidence = sequentialDecision({ guardrails, range, level: part, minimumEffect });
     const armOf = (version: Id) =>
       version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
     for (const [i, { version, measures }] of settled.entries()) {
@@ -244,7 +244,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
           where: "roll back",
           got: `${version}, the only version in the split`,
           expected: "a split with another version that can take over",
-          mend: "Promote the version that should answer instead.",
+          fix: "Promote the version that should answer instead.",
         });
       }
       return write({ shares: Object.fromEntries(left.map(([v, share]) => [v, share / sum])), unit, why });
@@ -259,7 +259,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
         rewards: closed.flatMap((u) => (u.version === version && u.reward !== undefined ? [u.reward] : [])),
       }));
       const random = randomStream("bandit").split(splits.length);
-      const next = thompsonShares(seen, { floor, range, random });
+      const next = thompsonSplit(seen, { floor, range, random });
       return write({
         shares: next,
         unit,
@@ -269,12 +269,12 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
   };
 }
 
-const sameVersions = (a: Split["shares"], b: Split["shares"]): boolean =>
+const sameVersions = (a: TrafficSplit["shares"], b: TrafficSplit["shares"]): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((version) => version in b);
 
 /** Self-normalised over all units with a reward: the value if this version answered all traffic. */
 function liveValue(
-  closed: readonly UnitEvidence[],
+  closed: readonly UnitData[],
   version: Id,
   range: readonly [number, number] | undefined,
 ): Estimate | undefined {

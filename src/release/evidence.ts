@@ -1,8 +1,8 @@
 /** Live evidence from the store: units, the versions that they were assigned, and their rewards. */
-import { reviewed } from "../common/text/reviews.ts";
-import type { ReceivedSignal, ServedResponse, Split, Target } from "../core/served.ts";
+import { reviewedSignal } from "../common/text/reviews.ts";
+import type { ReceivedSignal, ServedResponse, TrafficSplit, Target } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import type { Guardrail } from "./guardrails.ts";
 import { unitOf } from "./split.ts";
 
@@ -23,7 +23,7 @@ export const meanValue =
   };
 
 /** Evidence of one unit under a series of splits. */
-export interface UnitEvidence {
+export interface UnitData {
   readonly unit: Id;
   /** The first version it was assigned, which counts even if another answered later. */
   readonly version: Id;
@@ -42,9 +42,9 @@ export interface SettledUnit {
   readonly measures: Readonly<Record<string, number>>;
 }
 
-export interface EvidenceOptions {
+export interface LiveDataOptions {
   /** One split, or several consecutive ones with the same shares. */
-  readonly splits: readonly Split[];
+  readonly splits: readonly TrafficSplit[];
   readonly guardrails: readonly Guardrail[];
   readonly reward: Reward;
   /** Feedback window: milliseconds after its first response in which a unit's signals must arrive to count. */
@@ -55,11 +55,11 @@ export interface EvidenceOptions {
 }
 
 /** What served traffic says about the versions, unit by unit. Units with an open window are only counted. */
-export interface Evidence {
+export interface LiveData {
   /** Units that have settled, in order of their first response. */
   readonly settled: readonly SettledUnit[];
   /** Units whose windows have closed, in the same order. Their values are final. */
-  readonly closed: readonly UnitEvidence[];
+  readonly closed: readonly UnitData[];
   /** Number of units whose windows are still open, by version. */
   readonly open: Readonly<Record<Id, number>>;
 }
@@ -78,7 +78,7 @@ interface Gathering {
  * signal cannot change results that were already looked at. Reviews of feedback do not count as feedback on a version. Only
  * ids and numbers of responses are kept, no text.
  */
-export async function gatherEvidence(production: Production, options: EvidenceOptions): Promise<Evidence> {
+export async function readLiveData(production: TrafficStore, options: LiveDataOptions): Promise<LiveData> {
   const { splits, guardrails, reward, window, settling, now } = options;
   const bySplit = new Map(splits.map((split) => [split.id, split]));
   const units = new Map<Id, Gathering>();
@@ -100,7 +100,7 @@ export async function gatherEvidence(production: Production, options: EvidenceOp
     if (response.at <= found.first + settling) measureResponse(found, response, guardrails);
   }
   for await (const signal of production.signals({ from })) {
-    if (reviewed(signal) !== undefined) continue;
+    if (reviewedSignal(signal) !== undefined) continue;
     const found = signal.about
       .map((target) => unitOfTarget(unitOfResponse, target))
       .find((unit) => unit !== undefined);
@@ -122,7 +122,7 @@ export async function gatherEvidence(production: Production, options: EvidenceOp
   };
 }
 
-function unitAt(units: Map<Id, Gathering>, split: Split, response: ServedResponse): Gathering {
+function unitAt(units: Map<Id, Gathering>, split: TrafficSplit, response: ServedResponse): Gathering {
   const id = unitOf(split, { ...response, response: response.id });
   const known = units.get(id);
   if (known) return known;
@@ -162,7 +162,7 @@ function closedUnit(
   { unit, version, propensity, first, signals }: Gathering,
   guardrails: readonly Guardrail[],
   reward: Reward,
-): UnitEvidence {
+): UnitData {
   const measures: Record<string, number> = {};
   for (const { name, measure } of guardrails) {
     const x = measure.of === "signals" ? measure.value(signals) : undefined;

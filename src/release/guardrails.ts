@@ -95,7 +95,7 @@ export function readGuardrail(text: string): Guardrail {
       where: "guardrail",
       got: text,
       expected: "a metric and its limit, such as errors=0.02, errors=+0.02 or latency=x1.5",
-      mend: "Write +0.02 for points above the baseline, x1.5 for a multiple of it, or a bare number for a fixed limit.",
+      fix: "Write +0.02 for points above the baseline, x1.5 for a multiple of it, or a bare number for a fixed limit.",
     });
   }
   const metric = Object.hasOwn(metrics, name) ? metrics[name] : undefined;

@@ -1,8 +1,8 @@
-export { type Arms, boundedArms, type Limit, unboundedArms } from "./arms.ts";
-export { type Action, type Watch, type WatchOptions, watch } from "./autoRollback.ts";
-export { type BanditOptions, type Seen, thompsonShares } from "./bandit.ts";
+export { type MeanComparison, boundedComparison, type Limit, unboundedComparison } from "./arms.ts";
+export { type Action, type AutoRollback, type AutoRollbackOptions, autoRollback } from "./autoRollback.ts";
+export { type BanditOptions, type Seen, thompsonSplit } from "./bandit.ts";
 export * from "./controller.ts";
-export { type Evidence, gatherEvidence, meanValue, type Reward, type UnitEvidence } from "./evidence.ts";
+export { type LiveData, readLiveData, meanValue, type Reward, type UnitData } from "./evidence.ts";
 export * from "./guardrails.ts";
 export { type Assignment, assign, unitOf } from "./split.ts";
 export * from "./verdict.ts";

@@ -1,7 +1,7 @@
 /** Assigns units to versions. */
 import { present } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
-import type { Split } from "../core/served.ts";
+import type { TrafficSplit } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 
 /** The version that a unit gets, with its probability. */
@@ -23,7 +23,7 @@ export interface Assignment {
  * Drafter-Invariant Speculative Decoding"). The price: units that had one candidate are more likely than others to get the
  * next one, since both beat the same late clock of the other version.
  */
-export function assign(split: Pick<Split, "shares">, unit: Id): Assignment {
+export function assign(split: Pick<TrafficSplit, "shares">, unit: Id): Assignment {
   const of = randomStream(unit);
   let first: Assignment | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -40,7 +40,7 @@ export function assign(split: Pick<Split, "shares">, unit: Id): Assignment {
 
 /** The unit that a call is assigned by under a split; without a known user, its session. */
 export function unitOf(
-  split: Pick<Split, "unit">,
+  split: Pick<TrafficSplit, "unit">,
   call: { readonly session: Id; readonly response: Id; readonly user?: Id },
 ): Id {
   switch (split.unit) {

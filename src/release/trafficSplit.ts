@@ -9,7 +9,7 @@ const rounding = 1e-9;
  * gets no traffic), with sum 1.
  * @throws WhetstoneError `option.range` naming the invalid share, or the sum.
  */
-export function checkShares<Name extends string>(
+export function requireTrafficSplit<Name extends string>(
   where: string,
   shares: Readonly<Record<Name, number>>,
 ): Readonly<Record<Name, number>> {
@@ -26,6 +26,6 @@ export function checkShares<Name extends string>(
           ? `a share of ${wrong[1]} for ${wrong[0]}`
           : `shares that add up to ${sum}`,
     expected: "one or more versions, each with a share above 0, adding up to 1",
-    mend: "Leave out versions without traffic, and add their shares to the version that answers now.",
+    fix: "Leave out versions without traffic, and add their shares to the version that answers now.",
   });
 }

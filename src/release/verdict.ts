@@ -2,11 +2,11 @@
 
 import { studentCdf } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import { type Arms, boundedArms, type Limit, unboundedArms } from "./arms.ts";
+import { type MeanComparison, boundedComparison, type Limit, unboundedComparison } from "./arms.ts";
 import { type Guardrail, sayBound } from "./guardrails.ts";
 
 /** One unit, reported twice: when it settles, and when its window closes, each in order. */
-export interface Outcome {
+export interface UnitOutcome {
   readonly arm: "candidate" | "baseline";
   /** True for the first report: feedback may still arrive, and it does not count as a unit yet. */
   readonly early?: boolean;
@@ -16,8 +16,8 @@ export interface Outcome {
   readonly measures: Readonly<Record<string, number>>;
 }
 
-/** Settings of {@link judge}: what counts as harm, what as an improvement, and how often it may be wrong. */
-export interface JudgeOptions {
+/** Settings of {@link sequentialDecision}: what counts as harm, what as an improvement, and how often it may be wrong. */
+export interface DecisionOptions {
   readonly guardrails?: readonly Guardrail[];
   /** Range of a reward. Default [0, 1]. `undefined` if unbounded. */
   readonly range?: readonly [low: number, high: number] | undefined;
@@ -33,7 +33,7 @@ export interface JudgeOptions {
 /**
  * What was observed of one version: its number of units and their mean reward. Units without feedback are not in the mean.
  */
-export interface Arm {
+export interface CandidateOrBaseline {
   readonly units: number;
   /** Units with a reward, and their mean. */
   readonly rewarded: number;
@@ -51,11 +51,11 @@ export interface GuardrailState {
 }
 
 /** The decision about a candidate, the reason for it, and the numbers behind it. */
-export interface Judgement {
+export interface Decision {
   readonly decision: "promote" | "hold" | "roll back";
   readonly why: string;
-  readonly candidate: Arm;
-  readonly baseline: Arm;
+  readonly candidate: CandidateOrBaseline;
+  readonly baseline: CandidateOrBaseline;
   /** Difference of mean rewards, candidate − baseline, valid at every look at this confidence. */
   readonly difference: Interval;
   readonly confidence: number;
@@ -78,16 +78,16 @@ function limitOf({ bound: { kind, value } }: Guardrail, scale: number): Limit {
 
 interface Watched {
   readonly guardrail: Guardrail;
-  readonly arms: Arms;
+  readonly arms: MeanComparison;
   readonly scale: number;
 }
 
 /** Sequential evidence, unit by unit. */
-export interface Judge {
-  see(outcome: Outcome): void;
+export interface SequentialDecision {
+  see(outcome: UnitOutcome): void;
   /** Only the decision, which is cheap. */
-  decision(): Judgement["decision"];
-  judgement(): Judgement;
+  decision(): Decision["decision"];
+  judgement(): Decision;
 }
 
 /**
@@ -96,26 +96,26 @@ export interface Judge {
  * by betting (exact), others by asymptotic confidence sequences; see arms.ts. All units have equal weight, whatever their
  * number of responses, and count for their first version (intention to treat).
  */
-export function judge(options: JudgeOptions = {}): Judge {
+export function sequentialDecision(options: DecisionOptions = {}): SequentialDecision {
   const { guardrails = [], level = 0.05, minimumEffect = 0 } = options;
   const range = "range" in options ? options.range : ([0, 1] as const);
   const [low, scale] = range ? [range[0], range[1] - range[0]] : [0, 1];
   const error = level / 2;
   const alpha = error / Math.max(1, guardrails.length);
-  const rewards = range ? boundedArms(error / 2) : unboundedArms();
+  const rewards = range ? boundedComparison(error / 2) : unboundedComparison();
   const watched = guardrails.map((guardrail): Watched => {
     const bounded = guardrail.most !== undefined;
-    return { guardrail, arms: bounded ? boundedArms(alpha) : unboundedArms(), scale: guardrail.most ?? 1 };
+    return { guardrail, arms: bounded ? boundedComparison(alpha) : unboundedComparison(), scale: guardrail.most ?? 1 };
   });
   const units = { candidate: 0, baseline: 0 };
-  const sideOf = (arm: "candidate" | "baseline"): Arm => ({
+  const sideOf = (arm: "candidate" | "baseline"): CandidateOrBaseline => ({
     units: units[arm],
     rewarded: rewards[arm].n,
     mean: low + scale * rewards[arm].mean,
   });
   const above: Limit = (m) => m + minimumEffect / scale;
   const below: Limit = (m) => m + Math.min(0, minimumEffect) / scale;
-  function decided(): Pick<Judgement, "decision" | "why"> {
+  function decided(): Pick<Decision, "decision" | "why"> {
     const broken = watched.filter((w) => isBroken(w, alpha)).map((w) => w.guardrail.name);
     if (broken.length > 0) return { decision: "roll back", why: `guardrail ${broken.join(", ")} broken` };
     if (rewards.shown("below", below, error / 2))
@@ -169,7 +169,7 @@ function stateOf(watched: Watched, alpha: number): GuardrailState {
 }
 
 /** Only units with feedback are compared. If one version makes more users answer, the groups are not comparable. */
-function doubtsOf(candidate: Arm, baseline: Arm): string[] {
+function doubtsOf(candidate: CandidateOrBaseline, baseline: CandidateOrBaseline): string[] {
   const [n, m] = [candidate.units, baseline.units];
   const answering = [candidate.rewarded / n, baseline.rewarded / m] as const;
   const together = (candidate.rewarded + baseline.rewarded) / (n + m);

@@ -1,5 +1,5 @@
 /** Plays one episode. Every rollout, evaluation and demonstration uses it. */
-import { applied } from "../common/artefacts/applyArtefact.ts";
+import { applyArtefact } from "../common/artefacts/applyArtefact.ts";
 import { concatIds } from "../common/tokens/pack.ts";
 import { sampledTurn, tokenTexts } from "../common/tokens/turns.ts";
 import { type Artefact, artefactId } from "../core/artefact.ts";
@@ -23,7 +23,7 @@ import { requireEpisode, requireStep, requireTurn } from "../env/contract.ts";
 import type { Action, Environment, Episode, Observation, Player, Step } from "../env/environment.ts";
 
 /** The actor of a role: a token model (or frozen one), a chat model, or a scripted player. */
-export type Seat =
+export type Actor =
   | {
       readonly kind: "model";
       readonly id: ModelId;
@@ -50,7 +50,7 @@ export interface EpisodeOptions {
   /** Id of the episode; its trajectories are `<id>/<role>`. */
   readonly id: Id;
   /** The actor of a role. Called once per role that acts. */
-  seat(role: Role): Seat;
+  actor(role: Role): Actor;
   /** All randomness of the episode. */
   readonly random: Random;
   /** Samples the first action as one of several draws. Only for episodes that all begin with the same prompt. */
@@ -76,8 +76,8 @@ export interface EpisodeOptions {
 }
 
 /** The running state of one role. */
-interface Line {
-  readonly seat: Seat;
+interface RoleState {
+  readonly actor: Actor;
   readonly conversation: Message[];
   readonly turns: Turn[];
   /** Tokens of the conversation up to and including the last action; undefined before the first. */
@@ -101,7 +101,7 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   const { environment, task, from } = options;
   const turnLimit = options.limits?.turns ?? environment.limits.turns;
   const watch = environmentWatch(options.limits?.seconds ?? environment.limits.seconds ?? 60);
-  const lines = new Map<Role, Line>();
+  const lines = new Map<Role, RoleState>();
   let starting: Promise<Episode> | undefined;
   let episode: Episode | undefined;
   let advised = options.advice === undefined;
@@ -118,9 +118,9 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
       );
       let line = lines.get(role);
       if (!line) {
-        const seat = options.seat(role);
+        const seat = options.actor(role);
         line = {
-          seat,
+          actor: seat,
           conversation: [...task.prompt],
           turns: [],
           sequence: undefined,
@@ -130,42 +130,42 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
         };
         lines.set(role, line);
       }
-      if (observation.whole) startAnew(line);
-      hear(line, observation.messages);
+      if (observation.whole) clearConversation(line);
+      appendMessages(line, observation.messages);
       const replayed =
         from && role === from.trajectory.role && line.turns.length < from.turn
           ? from.trajectory.turns[line.turns.length]
           : undefined;
       if (!replayed && !advised && (!from || role === from.trajectory.role)) {
-        hear(line, adviceMessages(options.advice));
+        appendMessages(line, adviceMessages(options.advice));
         advised = true;
       }
       if (!replayed && options.advise) {
         const { messages, stateKey } = observation;
         const turn = line.turns.length;
         const seen = { role, turn, messages: turn === 0 ? [...task.prompt, ...messages] : messages };
-        hear(line, await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }));
+        appendMessages(line, await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }));
       }
-      if (!replayed && (line.turns.length === 0 || observation.whole)) tell(line, options.artefact);
-      const made = replayed ? again(line, replayed) : await act(options, line, role, observation, index);
+      if (!replayed && (line.turns.length === 0 || observation.whole)) applyArtefactTo(line, options.artefact);
+      const made = replayed ? replayTurn(line, replayed) : await act(options, line, role, observation, index);
       if ("end" in made) {
         end = made.end;
         break;
       }
-      const turn = replayed ? made : toldTurn(made, line, options.artefact);
+      const turn = replayed ? made : withArtefact(made, line, options.artefact);
       const { content, toolCalls } = turn.action;
       const action: Action = {
         content,
         stop: turn.stop,
         ...(toolCalls ? { toolCalls } : {}),
-        ...sampledAction(turn, line.seat),
+        ...sampledAction(turn, line.actor),
       };
       const acted = async (): Promise<Step> => requireStep(await playing.act(action));
       const step = await watch("act()", acted).catch((thrown: unknown) => {
-        record(line, turn, {});
+        recordTurn(line, turn, {});
         throw thrown;
       });
-      record(line, turn, step);
+      recordTurn(line, turn, step);
       end = step.end;
       if (!end && index + 1 >= turnLimit) end = { kind: "truncated", limit: "turns", at: index + 1 };
     }
@@ -190,7 +190,7 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   return [...lines].map(([role, line]) => trajectoryOf(options, role, line, ended));
 }
 
-function trajectoryOf(options: EpisodeOptions, role: Role, line: Line | undefined, end: Ending): Trajectory {
+function trajectoryOf(options: EpisodeOptions, role: Role, line: RoleState | undefined, end: Ending): Trajectory {
   const { from, id, task } = options;
   const follows = from && role === from.trajectory.role;
   return {
@@ -200,7 +200,7 @@ function trajectoryOf(options: EpisodeOptions, role: Role, line: Line | undefine
     role,
     turns: line?.turns ?? [],
     end,
-    origin: line?.seat.kind === "player" ? "demonstrated" : "sampled",
+    origin: line?.actor.kind === "player" ? "demonstrated" : "sampled",
     ...(follows ? { lineage: { parent: from.trajectory.id, turn: from.turn, why: from.why } } : {}),
   };
 }
@@ -210,28 +210,28 @@ function adviceMessages(advice: string | readonly Message[] = []): readonly Mess
 }
 
 /** The action's tokens with the text of each, where a model sampled it. */
-function sampledAction({ tokens }: Turn, seat: Seat): Pick<Action, "sampled"> {
+function sampledAction({ tokens }: Turn, seat: Actor): Pick<Action, "sampled"> {
   if (!tokens || seat.kind !== "model") return {};
   return { sampled: { tokens, pieces: () => tokenTexts(seat.codec, tokens.action) } };
 }
 
 /** Clears the conversation: the next observation contains all of it. */
-function startAnew(line: Line): void {
+function clearConversation(line: RoleState): void {
   line.conversation.length = 0;
   line.sequence = undefined;
   line.fresh = [];
 }
 
 /** Applies an artefact to the conversation, before anything is sampled, so that the sequence stays append-only. */
-function tell(line: Line, artefact: Artefact | undefined): void {
-  if (!artefact || line.seat.kind === "player" || line.seat.id !== "policy") return;
-  const { messages, shown } = applied(artefact, line.conversation);
+function applyArtefactTo(line: RoleState, artefact: Artefact | undefined): void {
+  if (!artefact || line.actor.kind === "player" || line.actor.id !== "policy") return;
+  const { messages, shown } = applyArtefact(artefact, line.conversation);
   line.conversation.splice(0, line.conversation.length, ...messages);
   line.shown = shown;
 }
 
 /** Adds the actor to a turn: its model, and the artefact in its prompt. */
-function toldTurn(turn: Turn, { seat, shown }: Line, artefact: Artefact | undefined): Turn {
+function withArtefact(turn: Turn, { actor: seat, shown }: RoleState, artefact: Artefact | undefined): Turn {
   if (!artefact || seat.kind === "player" || seat.id !== "policy") return turn;
   return {
     ...turn,
@@ -240,24 +240,24 @@ function toldTurn(turn: Turn, { seat, shown }: Line, artefact: Artefact | undefi
   };
 }
 
-function hear(line: Line, messages: readonly Message[]): void {
+function appendMessages(line: RoleState, messages: readonly Message[]): void {
   line.conversation.push(...messages);
   line.fresh.push(...messages);
 }
 
 /** Tokens of the whole prompt of the next action. */
-function promptOf(line: Line, codec: Codec): Int32Array {
+function promptOf(line: RoleState, codec: Codec): Int32Array {
   if (!line.sequence) return codec.open(line.conversation);
   return concatIds([line.sequence, codec.extend(line.stop, line.fresh)]);
 }
 
 /** Replays a recorded turn. */
-function again(line: Line, recorded: Turn): Turn {
+function replayTurn(line: RoleState, recorded: Turn): Turn {
   line.conversation.splice(0, line.conversation.length, ...recorded.prompt);
   return recorded;
 }
 
-function record(line: Line, turn: Turn, step: Step): void {
+function recordTurn(line: RoleState, turn: Turn, step: Step): void {
   line.turns.push({
     ...turn,
     rewards: step.rewards ?? turn.rewards,
@@ -271,13 +271,13 @@ function record(line: Line, turn: Turn, step: Step): void {
 
 async function act(
   options: EpisodeOptions,
-  line: Line,
+  line: RoleState,
   role: Role,
   observation: Observation,
   index: number,
 ): Promise<Turn | { readonly end: Ending }> {
   const { environment, random, task, temperature } = options;
-  const { seat } = line;
+  const { actor: seat } = line;
   const messages = [...line.conversation];
   const { stateKey } = observation;
   const began = performance.now();

@@ -4,7 +4,7 @@ export {
   type WithDemonstrationsOptions,
   withDemonstrations,
 } from "./demonstrated.ts";
-export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
+export { type EpisodeOptions, playEpisode, type Actor } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type ReplayedOptions, replayed } from "./replayed.ts";

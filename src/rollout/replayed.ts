@@ -5,7 +5,7 @@ import { concatIds } from "../common/tokens/pack.ts";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Rollout } from "../core/slots.ts";
-import { type ServedLesson, trajectoriesOf } from "../core/trainingExamples.ts";
+import { type TrainingExample, trajectoriesOf } from "../core/trainingExamples.ts";
 import type { Id, Trajectory, Turn, TurnTokens } from "../core/types.ts";
 
 /** Settings of {@link replayed}. */
@@ -33,13 +33,13 @@ type Policy = Pick<Model, "codec" | "contextTokens">;
  * Stats: lessons, and unfit, the share of lessons that was left out.
  * @throws WhetstoneError `task.none` where every example was left out.
  */
-export function replayed(lessons: readonly ServedLesson[], options: ReplayedOptions = {}): Rollout {
+export function replayed(lessons: readonly TrainingExample[], options: ReplayedOptions = {}): Rollout {
   const { tokens = "recorded", group = "task" } = options;
   const byTask = Map.groupBy(lessons, (lesson) => lesson.task.id);
   return async (ctx) => {
     const due = ctx.practice.flatMap((task) => byTask.get(task.id) ?? []);
     const policy = ctx.model();
-    const readable = (lesson: ServedLesson) => {
+    const readable = (lesson: TrainingExample) => {
       const exact = tokens === "recorded" && lesson.kind === "conversation";
       const whole = trajectoriesOf(lesson).map((t) => inTokens(t, policy, exact));
       const fit = whole.filter((t) => t !== undefined);
@@ -49,7 +49,7 @@ export function replayed(lessons: readonly ServedLesson[], options: ReplayedOpti
     if (due.length > 0 && read.length === 0 && lessons.every((lesson) => readable(lesson).length === 0)) {
       throw unreadableAll(lessons, policy);
     }
-    const groupOf = (lesson: ServedLesson): Id =>
+    const groupOf = (lesson: TrainingExample): Id =>
       lesson.kind === "pair" ? lesson.id : group === "all" ? "logged" : lesson.task.id;
     const unfit = due.length > 0 ? { unfit: 1 - read.length / due.length } : {};
     return {
@@ -62,7 +62,7 @@ export function replayed(lessons: readonly ServedLesson[], options: ReplayedOpti
   };
 }
 
-function unreadableAll(lessons: readonly ServedLesson[], { contextTokens }: Policy): WhetstoneError {
+function unreadableAll(lessons: readonly TrainingExample[], { contextTokens }: Policy): WhetstoneError {
   const conversations = lessons.some(({ kind }) => kind === "conversation");
   return new WhetstoneError("task.none", {
     where: "replayed",
@@ -70,7 +70,7 @@ function unreadableAll(lessons: readonly ServedLesson[], { contextTokens }: Poli
     expected: conversations
       ? "conversations whose replies were recorded in this policy's own tokens"
       : "prompts and replies that fit the context and use known words",
-    mend: conversations
+    fix: conversations
       ? "Serve the policy itself so that its tokens are recorded, or learn from pairs, demonstrations or verdicts; or allow longer sequences."
       : "Allow longer sequences (--context-tokens), or use a model whose vocabulary has the words.",
   });

@@ -2,7 +2,7 @@
 
 import { withoutAdvice } from "../common/tokens/rewrite.ts";
 import type { Ctx } from "../core/context.ts";
-import type { Critic } from "../core/critic.ts";
+import type { Critiquer } from "../core/critic.ts";
 import type { Critique } from "../core/critique.ts";
 import type { Experience } from "../core/slots.ts";
 import type { Id, Message, Stats, Trajectory } from "../core/types.ts";
@@ -54,9 +54,9 @@ export async function retried(ctx: Ctx, earlier: Trajectory, retry: Retry): Prom
   };
 }
 
-/** Settings of {@link reviewed}. */
-export interface Review {
-  readonly critic: Critic;
+/** Settings of {@link critiqueAndRetry}. */
+export interface CritiqueAndRetryOptions {
+  readonly critic: Critiquer;
   /** Name of the critic's random streams. */
   readonly stream: string;
   /** Which attempts are criticised. Default: all. */
@@ -66,7 +66,7 @@ export interface Review {
 }
 
 /** An attempt with its critique and its retry. */
-export interface Reviewed {
+export interface CritiquedAttempt {
   readonly t: Trajectory;
   readonly group: Id;
   readonly critique: Critique | undefined;
@@ -74,11 +74,11 @@ export interface Reviewed {
 }
 
 /** Criticises and retries every attempt in the units of an experience, concurrently. */
-export async function reviewed(
+export async function critiqueAndRetry(
   ctx: Ctx,
   experience: Experience,
-  review: Review,
-): Promise<readonly Reviewed[]> {
+  review: CritiqueAndRetryOptions,
+): Promise<readonly CritiquedAttempt[]> {
   const { trajectories, units } = experience;
   const groupOf = new Map(units.flatMap(({ members, group }) => members.map((m) => [m, group])));
   const attempts = trajectories.flatMap((t) => {
@@ -86,7 +86,7 @@ export async function reviewed(
     return group === undefined ? [] : [{ t, group }];
   });
   return Promise.all(
-    attempts.map(async ({ t, group }, i): Promise<Reviewed> => {
+    attempts.map(async ({ t, group }, i): Promise<CritiquedAttempt> => {
       const critique =
         (review.of?.(t) ?? true)
           ? await review.critic(ctx, t, ctx.random.split(review.stream, t.id))
@@ -102,9 +102,9 @@ export async function reviewed(
  * Adds the results of reviews to an experience: the new trajectories, each a unit of the given group, and the critiques.
  * Stats: the given ones, and retries per attempt.
  */
-export function withReviews(
+export function withCritiques(
   experience: Experience,
-  reviews: readonly Reviewed[],
+  reviews: readonly CritiquedAttempt[],
   further: readonly { readonly t: Trajectory; readonly group: Id }[],
   stats: Stats,
 ): Experience {

@@ -1,12 +1,12 @@
-import type { Critic } from "../core/critic.ts";
+import type { Critiquer } from "../core/critic.ts";
 import type { Critique } from "../core/critique.ts";
 import type { Rollout } from "../core/slots.ts";
 import { type Message, succeeded, type Trajectory } from "../core/types.ts";
-import { reviewed, withReviews } from "./retried.ts";
+import { critiqueAndRetry, withCritiques } from "./retried.ts";
 
 /** Settings of {@link retryWithFeedback}. */
 export interface RetryWithFeedbackOptions {
-  readonly critic: Critic;
+  readonly critic: Critiquer;
   /** Which attempts are retried. Default: unsuccessful ones. */
   readonly again?: (t: Trajectory) => boolean;
   /** Advice for the second attempt. Default: the critique's text. */
@@ -42,7 +42,7 @@ export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOp
   const { advice = (critique) => critique.text } = options;
   return async (ctx) => {
     const first = await rollout(ctx);
-    const reviews = await reviewed(ctx, first, {
+    const reviews = await critiqueAndRetry(ctx, first, {
       critic,
       stream: "critique",
       of: again,
@@ -59,6 +59,6 @@ export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOp
     const retries = reviews.flatMap(({ retry }) => retry ?? []);
     const repaired = retries.filter(({ advised }) => succeeded(advised)).length;
     const stats = retries.length > 0 ? { repaired: repaired / retries.length } : {};
-    return withReviews(first, reviews, further, stats);
+    return withCritiques(first, reviews, further, stats);
   };
 }

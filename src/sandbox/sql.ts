@@ -69,7 +69,7 @@ export function sqlSandbox(options: SqlOptions): SqlSandbox {
       where: "sqlSandbox",
       got: `Node ${process.versions.node}, whose node:sqlite has no setAuthorizer`,
       expected: "Node 24.10 or newer",
-      mend: "Install a current Node from https://nodejs.org.",
+      fix: "Install a current Node from https://nodejs.org.",
     });
   }
   const { setup, processes = 1 } = options;

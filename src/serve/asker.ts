@@ -3,7 +3,7 @@ import { said } from "../http/body.ts";
 import type { Refused } from "./refusal.ts";
 
 /** The parts of a request's head that identify the sender. Absent headers are null or undefined. */
-export interface Marks {
+export interface RequestOrigin {
   readonly method: string;
   readonly host?: string | null | undefined;
   readonly origin?: string | null | undefined;
@@ -11,7 +11,7 @@ export interface Marks {
   readonly site?: string | null | undefined;
 }
 
-export const marksOf = ({ method, headers }: Request): Marks => ({
+export const requestOrigin = ({ method, headers }: Request): RequestOrigin => ({
   method,
   host: headers.get("host"),
   origin: headers.get("origin"),
@@ -23,9 +23,9 @@ export const marksOf = ({ method, headers }: Request): Marks => ({
  * are old or the address is not secure. Both are missing only for GET and HEAD, where another site's page cannot read the
  * response. A GET or HEAD for an address that a person typed counts as a program.
  */
-export type Asker = "program" | "own page" | "other page";
+export type SenderKind = "program" | "own page" | "other page";
 
-export function askerOf({ method, host, origin, site }: Marks): Asker {
+export function senderKind({ method, host, origin, site }: RequestOrigin): SenderKind {
   const isSame = site === "same-origin";
   if (typeof origin === "string") {
     // a proxy may terminate TLS before this server
@@ -34,11 +34,11 @@ export function askerOf({ method, host, origin, site }: Marks): Asker {
   }
   if (isSame) return "own page";
   if (typeof site !== "string") return "program";
-  return site === "none" && isLook(method) ? "program" : "other page";
+  return site === "none" && isReadOnly(method) ? "program" : "other page";
 }
 
 /** Whether a method is read-only. */
-export const isLook = (method: string): boolean => method === "GET" || method === "HEAD";
+export const isReadOnly = (method: string): boolean => method === "GET" || method === "HEAD";
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", "[::1]"]);
 
@@ -54,7 +54,7 @@ export function isOwnName(host: string, more: readonly string[]): boolean {
 }
 
 /** For a server without keys. @param more as in {@link isOwnName}. @returns nothing if `Host` names this machine. */
-export function wrongName({ host }: Marks, more: readonly string[]): Refused | undefined {
+export function wrongName({ host }: RequestOrigin, more: readonly string[]): Refused | undefined {
   if (isOwnName(host ?? "", more)) return undefined;
   return {
     status: 403,
@@ -63,9 +63,9 @@ export function wrongName({ host }: Marks, more: readonly string[]): Refused | u
   };
 }
 
-/** @param mend how to make the request allowed. */
-export const otherPage = ({ origin, site }: Marks, mend: string): Refused => ({
+/** @param fix how to make the request allowed. */
+export const otherPage = ({ origin, site }: RequestOrigin, fix: string): Refused => ({
   status: 403,
   code: "origin_refused",
-  message: `Pages of another site (${said(origin ?? site ?? "")}) may not send this request. ${mend}`,
+  message: `Pages of another site (${said(origin ?? site ?? "")}) may not send this request. ${fix}`,
 });

@@ -4,8 +4,8 @@ import type { Context, MiddlewareHandler } from "hono";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { networkOf } from "../http/server.ts";
-import type { Production } from "../store/production.ts";
-import { type Asker, askerOf, isLook, isLoopback, marksOf, otherPage, wrongName } from "./asker.ts";
+import type { TrafficStore } from "../store/production.ts";
+import { type SenderKind, senderKind, isReadOnly, isLoopback, requestOrigin, otherPage, wrongName } from "./asker.ts";
 import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
 import { type Rate, tokenBuckets } from "./limits.ts";
 import { isLinkFollowed, otherPages } from "./otherPages.ts";
@@ -38,7 +38,7 @@ export interface Gated {
 
 /** Settings of {@link gate}. */
 export interface GateOptions {
-  readonly production: Pick<Production, "keys">;
+  readonly production: Pick<TrafficStore, "keys">;
   /** Whether callers on this machine need no key. For servers that bind to the loopback interface alone. */
   readonly open: boolean;
   /** Sites whose pages may give feedback, e.g. `https://app.example.com`; `*` for all. Default none. */
@@ -135,14 +135,14 @@ export function gate(options: GateOptions): Gate {
     },
     changed: keys.forget,
     enter: async (c, next) => {
-      const marks = marksOf(c.req.raw);
+      const marks = requestOrigin(c.req.raw);
       const strange = open ? wrongName(marks, hosts) : undefined;
       if (strange) return refusal(strange);
       const answer = async (): Promise<void> => {
         await next();
         c.res.headers.set("x-content-type-options", "nosniff");
       };
-      if (askerOf(marks) !== "other page") return answer();
+      if (senderKind(marks) !== "other page") return answer();
       // a followed link shows this server's page to the person; the page that was left cannot read it
       const refused = isLinkFollowed(c.req.raw) ? undefined : others.refusedAt(c.req, marks);
       if (refused) return refusal(refused);
@@ -150,8 +150,8 @@ export function gate(options: GateOptions): Gate {
     },
     allow: (scope, narrowed) => async (c, next) => {
       const { headers } = c.req.raw;
-      const marks = marksOf(c.req.raw);
-      const asker = askerOf(marks);
+      const marks = requestOrigin(c.req.raw);
+      const asker = senderKind(marks);
       const foreign = asker === "other page" ? others.refusedAt(c.req, marks) : undefined;
       if (foreign) return refusal(foreign);
       const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
@@ -164,7 +164,7 @@ export function gate(options: GateOptions): Gate {
       }
       const session = token === "" ? sessionOf(c, signing) : undefined;
       // browsers send cookies with requests of other sites' pages too; requests that change something carry an Origin
-      const own = asker === "own page" || (asker === "program" && isLook(marks.method));
+      const own = asker === "own page" || (asker === "program" && isReadOnly(marks.method));
       if (session && !own)
         return refusal(otherPage(marks, "Ask from this server's own pages, or show a key."));
       if (token === "" && !session) return refusal(open ? fromOutside : noKey);
@@ -184,7 +184,7 @@ export function gate(options: GateOptions): Gate {
 }
 
 /** Callers on this machine without a key. A page gets the same scopes as with a page session. */
-const withoutKey: Readonly<Record<Asker, Caller>> = {
+const withoutKey: Readonly<Record<SenderKind, Caller>> = {
   program: { scopes: new Set(scopes) },
   "own page": { scopes: pageScopes, page: "own" },
   "other page": { scopes: new Set<Scope>(["feedback"]), page: "other" },
@@ -193,7 +193,7 @@ const withoutKey: Readonly<Record<Asker, Caller>> = {
 type Find = (id: string) => AccessKey | undefined;
 
 /** Caches the store's keys and reads them again when the cache is stale; concurrent callers share one read. */
-function keyring(production: Pick<Production, "keys">, now: () => number) {
+function keyring(production: Pick<TrafficStore, "keys">, now: () => number) {
   let known: ReadonlyMap<string, AccessKey> = new Map();
   let read = -Infinity;
   let asked: Promise<void> | undefined;
@@ -246,7 +246,7 @@ function ofSession(session: PageSession, find: Find, now: number): Caller | Refu
 
 /** @throws WhetstoneError `config.invalid` for an address that other machines can reach, if the store has no valid key. */
 export async function requireKeys(
-  production: Pick<Production, "keys">,
+  production: Pick<TrafficStore, "keys">,
   host: string,
   now = Date.now(),
 ): Promise<void> {
@@ -256,7 +256,7 @@ export async function requireKeys(
     where: "--host",
     got: `${host}, which other machines can reach, and no key`,
     expected: "at least one key that has not expired",
-    mend: "Make one with: whetstone keys create app --scope chat --scope feedback",
+    fix: "Make one with: whetstone keys create app --scope chat --scope feedback",
   });
 }
 

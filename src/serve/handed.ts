@@ -5,7 +5,7 @@ import type { Context } from "hono";
 import type { Gated } from "./auth.ts";
 
 /** A response's status, and its headers by lower-case name. */
-export interface Head {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -16,7 +16,7 @@ type Body = string | Uint8Array | AsyncIterable<Uint8Array>;
  * Sends a response. A body in one piece is written when this returns; a streamed body is written chunk by chunk, and the promise
  * waits for the last chunk. Pages get a `Response`, since their middleware adds headers; so do tests without a server.
  */
-export async function handed(c: Context<Gated>, head: Head, body: Body): Promise<Response> {
+export async function sendResponse(c: Context<Gated>, head: ResponseHead, body: Body): Promise<Response> {
   const outgoing = c.env?.outgoing;
   if (!outgoing || c.req.raw.headers.get("origin") !== null) return answerOf(head, body);
   const headers = { ...head.headers, "x-content-type-options": "nosniff" };
@@ -31,7 +31,7 @@ export async function handed(c: Context<Gated>, head: Head, body: Body): Promise
   return RESPONSE_ALREADY_SENT;
 }
 
-function answerOf({ status, headers }: Head, body: Body): Response {
+function answerOf({ status, headers }: ResponseHead, body: Body): Response {
   if (typeof body === "string") return new Response(body, { status, headers });
   // a copy with its own ArrayBuffer, as the types of fetch require
   const stream = body instanceof Uint8Array ? Uint8Array.from(body) : ReadableStream.from(body);

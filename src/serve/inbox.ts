@@ -1,22 +1,22 @@
 /** The feedback inbox: an acknowledged signal is on disk. */
 import { Hono } from "hono";
-import { reviewed } from "../common/text/reviews.ts";
+import { reviewedSignal } from "../common/text/reviews.ts";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal } from "../core/served.ts";
 import { readJson } from "../http/body.ts";
-import type { Production, Recorder, Written } from "../store/production.ts";
+import type { TrafficStore, Recorder, Written } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { readFeedback } from "./feedback.ts";
 import { feedbackSnippet } from "./feedbackSnippet.ts";
-import { handed } from "./handed.ts";
+import { sendResponse } from "./handed.ts";
 import { feedbackBody } from "./limits.ts";
-import { isAllWithin, narrowed } from "./narrow.ts";
+import { isAllWithin, withinScope } from "./narrow.ts";
 import { records } from "./records.ts";
 import { isRefused, type Refused, refusal, type WrongField } from "./refusal.ts";
 
 /** Settings of {@link inbox}. */
 export interface InboxOptions {
-  readonly production: Pick<Production, "response" | "responses" | "signals" | "sessions">;
+  readonly production: Pick<TrafficStore, "response" | "responses" | "signals" | "sessions">;
   readonly recorder: Pick<Recorder, "receive" | "receiveAll" | "tried">;
   readonly gate: Gate;
 }
@@ -41,9 +41,9 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
     const feedback = readFeedback(read.json, { now: gate.now(), ...(key === undefined ? {} : { key }) });
     if ("wrong" in feedback) return refusal(invalid(feedback.wrong));
     const { only, page } = c.var.caller;
-    if ((only || page === "other") && feedback.signals.some((s) => reviewed(s) !== undefined))
+    if ((only || page === "other") && feedback.signals.some((s) => reviewedSignal(s) !== undefined))
       return refusal(noReviewer);
-    const signals = only ? feedback.signals.map((s) => narrowed(s, only)) : feedback.signals;
+    const signals = only ? feedback.signals.map((s) => withinScope(s, only)) : feedback.signals;
     try {
       if (only) {
         await recorder.tried(); // responses that were served a moment ago must be found
@@ -53,7 +53,7 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
       const written = await keep(signals, feedback.list);
       const status = written.every((w) => w.duplicate) ? 200 : 201;
       const said = JSON.stringify(feedback.list ? { signals: written } : written[0]!);
-      return handed(c, { status, headers: { "content-type": "application/json" } }, said);
+      return sendResponse(c, { status, headers: { "content-type": "application/json" } }, said);
     } catch (e) {
       const refused = storeRefusal(e);
       if (refused) return refusal(refused);

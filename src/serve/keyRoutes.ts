@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import type { AccessKey } from "../core/served.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { mintKey, type NewKey, type Only, scopes, signToken } from "./keys.ts";
@@ -45,7 +45,7 @@ export interface TokenBody {
   readonly expires: number;
 }
 
-type Keys = Pick<Production, "keys" | "putKey">;
+type Keys = Pick<TrafficStore, "keys" | "putKey">;
 
 /** `POST`, `GET` and `DELETE /v1/keys`, and `POST /v1/feedback/tokens`. */
 export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { AccessKey, Scope } from "../core/served.ts";
-import { seal, unseal } from "./sealed.ts";
+import { signClaims, verifyClaims } from "./sealed.ts";
 
 export const scopes = ["chat", "feedback", "traces", "read", "admin"] as const satisfies readonly Scope[];
 
@@ -91,12 +91,12 @@ export function signToken({ key, expires, only }: BrowserToken, signing: Uint8Ar
     ...(only.response === undefined ? {} : { r: only.response }),
     ...(only.user === undefined ? {} : { u: only.user }),
   };
-  return `wsb_${seal(purpose, said, signing)}`;
+  return `wsb_${signClaims(purpose, said, signing)}`;
 }
 
 /** @returns nothing unless the signature is valid. The caller checks the expiry. */
 export function readToken(token: string, signing: Uint8Array): BrowserToken | undefined {
-  const said = token.startsWith("wsb_") ? unseal(purpose, token.slice("wsb_".length), signing) : undefined;
+  const said = token.startsWith("wsb_") ? verifyClaims(purpose, token.slice("wsb_".length), signing) : undefined;
   if (said === undefined) return undefined;
   const { k, x, s, r, u } = claims.parse(said);
   return {

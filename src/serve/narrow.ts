@@ -10,7 +10,7 @@ const mostNamed = 20;
  * Sets the signal's user to the key's user, whatever the signal says, and puts its idempotency key into the key's own namespace,
  * so that no page can take another page's key.
  */
-export function narrowed(signal: ReceivedSignal, only: Only): ReceivedSignal {
+export function withinScope(signal: ReceivedSignal, only: Only): ReceivedSignal {
   const { user: _claimed, key, ...rest } = signal;
   return {
     ...rest,

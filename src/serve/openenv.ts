@@ -12,7 +12,7 @@ import type { Message, Task } from "../core/types.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
 import { bound } from "../http/bound.ts";
 import { keepUpgraded, limitedListener } from "../http/server.ts";
-import { askerOf, isLoopback, otherPage, wrongName } from "./asker.ts";
+import { senderKind, isLoopback, otherPage, wrongName } from "./asker.ts";
 import type { Refused } from "./refusal.ts";
 
 /** Settings of {@link serveOpenEnv}. */
@@ -87,7 +87,7 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
       where: "serveOpenEnv",
       got: `the address ${host} without a key`,
       expected: "a key, since other machines can reach that address",
-      mend: "Set a key, or bind to 127.0.0.1.",
+      fix: "Set a key, or bind to 127.0.0.1.",
     });
   }
   const app = new Hono();
@@ -142,7 +142,7 @@ function refusedAt(
   if (key !== "" && !isRight) return noKey;
   const strange = key === "" ? wrongName(marks, names) : undefined;
   if (strange) return strange;
-  return askerOf(marks) === "other page" ? otherPage(marks, "Ask from a program.") : undefined;
+  return senderKind(marks) === "other page" ? otherPage(marks, "Ask from a program.") : undefined;
 }
 
 const noKey: Refused = {

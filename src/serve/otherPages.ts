@@ -2,7 +2,7 @@
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
-import { type Marks, otherPage } from "./asker.ts";
+import { type RequestOrigin, otherPage } from "./asker.ts";
 import type { Refused } from "./refusal.ts";
 
 /** The only path open to other sites. Every other route is closed, including routes added later. */
@@ -11,7 +11,7 @@ const script = "/v1/feedback.js";
 
 export interface OtherPages {
   /** Why a page of another site is refused; nothing if the request is allowed. */
-  refusedAt(asked: Pick<HonoRequest, "method" | "path">, marks: Marks): Refused | undefined;
+  refusedAt(asked: Pick<HonoRequest, "method" | "path">, marks: RequestOrigin): Refused | undefined;
   /** CORS middleware: lets listed pages read responses. */
   readonly crossOrigin: MiddlewareHandler;
 }
@@ -57,6 +57,6 @@ function requireOrigin(origin: string): void {
     where: "--origin",
     got: `"${origin}", which no browser sends as an origin`,
     expected: "scheme, name and port of a site, such as https://app.example.com, or * for all",
-    mend: said === undefined ? "Write the whole address." : `Write ${said}.`,
+    fix: said === undefined ? "Write the whole address." : `Write ${said}.`,
   });
 }

@@ -6,7 +6,7 @@ import type { Id } from "../core/types.ts";
 import type { Draft } from "../exchange/import/entry.ts";
 import type { ReadSpans } from "../exchange/otlp/otlp.ts";
 import { readJsonBytes } from "../http/body.ts";
-import type { Production, Write } from "../store/production.ts";
+import type { TrafficStore, Write } from "../store/production.ts";
 import { recent } from "../store/recent.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { pathOf } from "./gateway/path.ts";
@@ -16,7 +16,7 @@ import { spanReader, tracesBody } from "./otlpRead.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 export interface TracesOptions {
-  readonly production: Pick<Production, "response" | "responses" | "write">;
+  readonly production: Pick<TrafficStore, "response" | "responses" | "write">;
   readonly gate: Pick<Gate, "allow" | "now">;
   /** Assigns calls to sessions and trajectories. Default: a new table. */
   readonly sessions?: SessionTable;
@@ -101,7 +101,7 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
 }
 
 /** @returns how many entries are about erased data. */
-async function write(production: Pick<Production, "write">, batch: readonly Write[]): Promise<number> {
+async function write(production: Pick<TrafficStore, "write">, batch: readonly Write[]): Promise<number> {
   if (batch.length === 0) return 0;
   try {
     await production.write(batch);

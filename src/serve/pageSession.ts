@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
 import type { Scope } from "../core/served.ts";
-import { seal, unseal } from "./sealed.ts";
+import { signClaims, verifyClaims } from "./sealed.ts";
 
 /** The key of the login, and the latest end of the session. */
 export interface PageSession {
@@ -26,7 +26,7 @@ const name = "whetstone";
 /** @returns nothing if the cookie is missing or was not sealed by this server. The caller checks the expiry. */
 export function sessionOf(c: Context, signing: Uint8Array): PageSession | undefined {
   const cookie = getCookie(c, name, "host") ?? getCookie(c, name);
-  const said = claims.safeParse(cookie === undefined ? undefined : unseal(purpose, cookie, signing));
+  const said = claims.safeParse(cookie === undefined ? undefined : verifyClaims(purpose, cookie, signing));
   return said.success ? { key: said.data.k, expires: said.data.x } : undefined;
 }
 
@@ -38,7 +38,7 @@ export function keepSession(
   signing: Uint8Array,
 ): void {
   const maxAge = Math.floor((expires - now) / 1000);
-  setCookie(c, name, seal(purpose, { k: key, x: expires }, signing), { ...attributes(c), maxAge });
+  setCookie(c, name, signClaims(purpose, { k: key, x: expires }, signing), { ...attributes(c), maxAge });
 }
 
 export const endSession = (c: Context): void => {

@@ -2,7 +2,7 @@
 import { type Context, Hono } from "hono";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
-import type { Production, SessionSummary, SignalFilter } from "../store/production.ts";
+import type { TrafficStore, SessionSummary, SignalFilter } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { isWithinResponse } from "./narrow.ts";
 import { takes } from "./query.ts";
@@ -39,7 +39,7 @@ export interface SessionsBody {
 const mostRead = 1000;
 const mostSaid = 4e6;
 
-type Reading = Pick<Production, "response" | "responses" | "signals" | "sessions">;
+type Reading = Pick<TrafficStore, "response" | "responses" | "signals" | "sessions">;
 
 /** `GET /v1/feedback`, `/v1/responses/:id`, `/v1/sessions` and `/v1/sessions/:id`. */
 export function records(production: Reading, gate: Gate): Hono<Gated> {

@@ -20,7 +20,7 @@ export async function signingSecret(
         where: "WHETSTONE_SIGNING_SECRET",
         got: `${stated.length} characters`,
         expected: "32 or more, drawn at random",
-        mend: "Make one with: openssl rand -base64 32",
+        fix: "Make one with: openssl rand -base64 32",
       });
     }
     return createHash("sha256").update(stated).digest();
@@ -46,6 +46,6 @@ export async function signingSecret(
     where: file,
     got: `${kept.length} bytes`,
     expected: "the 32 bytes that tokens are signed with",
-    mend: "Remove the file: the server makes a new one, and issued tokens become invalid.",
+    fix: "Remove the file: the server makes a new one, and issued tokens become invalid.",
   });
 }

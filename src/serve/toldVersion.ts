@@ -2,10 +2,10 @@
 import { type ArtefactVersion, artefactWords } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { versionOf } from "./gateway/open.ts";
 
-export interface StatedTold {
+export interface ArtefactVersionRequest {
   readonly artefact: ArtefactVersion;
   /** The version that answers. Default: the one with the largest share; without a split, the only version. */
   readonly over?: Version;
@@ -13,8 +13,8 @@ export interface StatedTold {
   readonly guide?: Version;
 }
 
-export interface ToldVersionOptions {
-  readonly production: Pick<Production, "artefacts" | "splits">;
+export interface ArtefactVersionOptions {
+  readonly production: Pick<TrafficStore, "artefacts" | "splits">;
   readonly known: readonly Version[];
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -27,9 +27,9 @@ export interface ToldVersionOptions {
  * @throws WhetstoneError `option.range` if there is no version that answers, a guide's version is missing, or one is given for
  * another kind of artefact; `store.erased` if the artefact was made from erased data.
  */
-export async function toldVersion(
-  { artefact, over, guide }: StatedTold,
-  { production, known, now, field }: ToldVersionOptions,
+export async function versionWithArtefact(
+  { artefact, over, guide }: ArtefactVersionRequest,
+  { production, known, now, field }: ArtefactVersionOptions,
 ): Promise<Version> {
   const base = over ?? (await mostHeard(production, known, field("over")));
   const { kind } = artefact.artefact;
@@ -62,7 +62,7 @@ export async function toldVersion(
 }
 
 async function mostHeard(
-  production: Pick<Production, "splits">,
+  production: Pick<TrafficStore, "splits">,
   known: readonly Version[],
   where: string,
 ): Promise<Version> {
@@ -70,14 +70,14 @@ async function mostHeard(
   const [id] = Object.entries(split?.shares ?? {}).sort(([, a], [, b]) => b - a)[0] ?? [];
   const most = known.find((version) => version.id === id) ?? (known.length === 1 ? known[0] : undefined);
   if (most) return most;
-  const mend = known.length === 0 ? "Add a version that answers first." : "Say which version answers.";
-  throw wrong(where, "nobody", mend);
+  const fix = known.length === 0 ? "Add a version that answers first." : "Say which version answers.";
+  throw wrong(where, "nobody", fix);
 }
 
-const wrong = (where: string, got: string, mend: string): WhetstoneError =>
+const wrong = (where: string, got: string, fix: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where,
     got,
     expected: "one artefact, and one version that is told it",
-    mend,
+    fix,
   });

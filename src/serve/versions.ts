@@ -3,19 +3,19 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { unknownName } from "../common/text/suggest.ts";
 import { isWhetstoneError } from "../core/errors.ts";
-import type { Split, Version } from "../core/served.ts";
+import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/controller.ts";
+import { type ReleaseControllerOptions, type ReleaseState, releaseController } from "../release/controller.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import { keptVersion } from "../store/keptVersion.ts";
-import type { Production } from "../store/production.ts";
+import type { TrafficStore } from "../store/production.ts";
 import { artefactInline, inlineArtefact } from "./artefactInline.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { versionOf } from "./gateway/open.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
-import { toldVersion } from "./toldVersion.ts";
+import { versionWithArtefact } from "./toldVersion.ts";
 
 const id = z.string().min(1).max(256);
 const text = z.string().min(1).max(2000);
@@ -47,17 +47,17 @@ const splitBody = z.strictObject({
 
 /** Settings of {@link versionRoutes}. */
 export interface VersionRouteOptions {
-  readonly production: Production;
+  readonly production: TrafficStore;
   readonly gate: Gate;
   /** How versions are judged. */
-  readonly desk?: Omit<DeskOptions, "production">;
+  readonly desk?: Omit<ReleaseControllerOptions, "production">;
 }
 
 /** Response of `GET /v1/versions`. */
 export interface VersionsBody {
   readonly versions: readonly Version[];
   /** The current split. */
-  readonly split: Split | null;
+  readonly split: TrafficSplit | null;
 }
 /** Response of `GET /v1/versions/judgement`; NaN is null. */
 export type JudgementBody = ReleaseState;
@@ -70,7 +70,7 @@ const [fresh, rest] = [5000, 10];
 
 /** `GET` and `POST /v1/versions`, `GET /v1/versions/judgement`, `GET` and `POST /v1/splits`. */
 export function versionRoutes({ production, gate, desk: options }: VersionRouteOptions): Hono<Gated> {
-  const desk = releaseDesk({ ...options, production });
+  const desk = releaseController({ ...options, production });
   const judged = rarely(desk.state, gate.now);
   return new Hono<Gated>()
     .get("/v1/versions", gate.allow("read"), takes(), async (c) => {
@@ -120,7 +120,7 @@ function bodySchema(body: unknown): z.ZodType<VersionBody> {
 
 async function newVersion(
   body: VersionBody,
-  production: Production,
+  production: TrafficStore,
   known: readonly Version[],
   now: number,
 ): Promise<Version> {
@@ -147,7 +147,7 @@ const upstreamVersion = (
 
 async function toldByBody(
   { artefact, over, guide }: z.output<typeof toldBody> | z.output<typeof inlineBody>,
-  production: Production,
+  production: TrafficStore,
   known: readonly Version[],
   now: number,
 ): Promise<Version> {
@@ -160,7 +160,7 @@ async function toldByBody(
     ...(over === undefined ? {} : { over: versionById(known, over, "over") }),
     ...(guide === undefined ? {} : { guide: versionById(known, guide, "guide") }),
   };
-  return await toldVersion(told, { production, known, now, field: (name) => name });
+  return await versionWithArtefact(told, { production, known, now, field: (name) => name });
 }
 
 function versionById(known: readonly Version[], id: Id, where: string): Version {

@@ -224,5 +224,5 @@ const overtaken = (folder: string, got: Id, expected: Id, edited: boolean): Whet
         : `${got}${edited ? ", which somebody edited by hand" : ""}`,
     expected:
       expected === "nothing" ? "no artefact there yet" : `${expected}, from which the new one was made`,
-    mend: "Read it again and repeat the change, so that no work is lost.",
+    fix: "Read it again and repeat the change, so that no work is lost.",
   });

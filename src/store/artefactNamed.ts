@@ -29,5 +29,5 @@ const noArtefacts = (where: string, got: string): WhetstoneError =>
     where,
     got: `"${got}"`,
     expected: "an artefact, but the store has none yet",
-    mend: "Import one with: whetstone artefacts import FILE",
+    fix: "Import one with: whetstone artefacts import FILE",
   });

@@ -309,5 +309,5 @@ function read<T>(file: string, files: ArtefactFiles, schema: z.ZodType<T>): T {
   }
 }
 
-export const invalid = (where: string, got: string, expected: string, mend: string): WhetstoneError =>
-  new WhetstoneError("import.invalid", { where, got, expected, mend });
+export const invalid = (where: string, got: string, expected: string, fix: string): WhetstoneError =>
+  new WhetstoneError("import.invalid", { where, got, expected, fix });

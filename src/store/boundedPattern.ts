@@ -13,8 +13,8 @@ const mostCharacters = 10_000;
  * @throws WhetstoneError `option.range`.
  */
 export function boundedPattern(where: string, pattern: string): Finder {
-  const refused = (got: string, expected: string, mend: string): WhetstoneError =>
-    new WhetstoneError("option.range", { where, got, expected, mend });
+  const refused = (got: string, expected: string, fix: string): WhetstoneError =>
+    new WhetstoneError("option.range", { where, got, expected, fix });
   let compiled: RegExp;
   try {
     compiled = new RegExp(pattern, "gu");

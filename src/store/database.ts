@@ -114,7 +114,7 @@ export async function migrated({ kind, where, db, failure, close }: Database): P
           where: `store ${where}`,
           got: "a store of a newer Whetstone",
           expected: "one of this version or older",
-          mend: "Update Whetstone, or choose another --store.",
+          fix: "Update Whetstone, or choose another --store.",
           cause: error,
         });
       }

@@ -2,7 +2,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import { z } from "zod";
 import type { PackedVector } from "../core/encoder.ts";
-import type { OpenShelf, Placed, Shelved } from "../core/entryStore.ts";
+import type { OpenEntryStore, EntryAtCursor, StoredEntry } from "../core/entryStore.ts";
 import type { Json } from "../core/json.ts";
 import type { Provenance } from "../core/trainingExamples.ts";
 import { connect } from "./database.ts";
@@ -17,7 +17,7 @@ const round = 500;
  * @param where a file, or a URL that begins with postgres://.
  * @throws WhetstoneError `store.failed`, `store.full`; `put` also throws `store.erased` for entries made from erased data.
  */
-export async function openShelf(where: string): Promise<OpenShelf> {
+export async function openEntryStore(where: string): Promise<OpenEntryStore> {
   const database = await connect(where, "own thread");
   const { db } = database;
   const secret = await secretOf(db);
@@ -122,7 +122,7 @@ const paged = <O>(query: SelectQueryBuilder<Tables, "entries", O>) => query.orde
 const deleteIds = (tx: Kysely<Tables>, collection: string, ids: readonly string[]): Promise<unknown> =>
   tx.deleteFrom("entries").where("collection", "=", collection).where("id", "in", ids).execute();
 
-const subjectsIn = ({ from }: Shelved) =>
+const subjectsIn = ({ from }: StoredEntry) =>
   from === undefined ? [] : sourcesOf([{ from }]).map((subject) => ({ kind: "entry", ...subject }));
 
 const provenance = z.object({
@@ -132,7 +132,7 @@ const provenance = z.object({
   signals: z.array(z.string()),
 });
 
-function packed(collection: string, { id, text, data, from, vector, encoder }: Shelved) {
+function packed(collection: string, { id, text, data, from, vector, encoder }: StoredEntry) {
   return {
     collection,
     id,
@@ -144,8 +144,8 @@ function packed(collection: string, { id, text, data, from, vector, encoder }: S
   };
 }
 
-function unpacked({ place, id, text, data, origins, encoder, vector }: Row): Placed {
-  const entry: Shelved = {
+function unpacked({ place, id, text, data, origins, encoder, vector }: Row): EntryAtCursor {
+  const entry: StoredEntry = {
     id,
     text,
     ...(data !== null && { data: json.parse(JSON.parse(data)) }),

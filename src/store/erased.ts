@@ -90,7 +90,7 @@ export async function requireNoneErased(
       where: `${subject.kind} about ${subject.what} ${subject.name}`,
       got: `a ${subject.what} that was erased`,
       expected: "one whose data is still kept",
-      mend: "Do not send it again: the store accepts no more data about erased subjects.",
+      fix: "Do not send it again: the store accepts no more data about erased subjects.",
     });
   }
 }

@@ -25,7 +25,7 @@ export async function dropRows(file: string, drop: ReadonlySet<number>, rows: nu
       where: file,
       got: `${lines} rows`,
       expected: `the ${rows} rows that were exported`,
-      mend: "Delete the file and erase again: it was changed, so its rows cannot be assigned to users.",
+      fix: "Delete the file and erase again: it was changed, so its rows cannot be assigned to users.",
     });
   }
   async function* remaining(): AsyncGenerator<string> {

@@ -43,6 +43,6 @@ const held = (folder: string, e: unknown): WhetstoneError =>
     where: folder,
     got: `another process at work on it (${messageOf(e)})`,
     expected: "a lock that is released within half a minute",
-    mend: "Wait for the other process to end, or end it.",
+    fix: "Wait for the other process to end, or end it.",
     cause: e,
   });

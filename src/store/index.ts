@@ -5,8 +5,8 @@ export {
   writeArtefactFolder,
 } from "./artefactFolder.ts";
 export type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
-export { openShelf } from "./entryStore.ts";
-export { openProduction, type ProductionOptions } from "./openProduction.ts";
+export { openEntryStore } from "./entryStore.ts";
+export { openTrafficStore, type TrafficStoreOptions } from "./openProduction.ts";
 export type * from "./production.ts";
 export * from "./recorder.ts";
 export * from "./redaction.ts";

@@ -1,11 +1,11 @@
 /** Adds versions that several processes may add at once, such as replicas that start together. */
 import { isWhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import type { Production } from "./production.ts";
+import type { TrafficStore } from "./production.ts";
 
 /** Adds a version unless the store has one with its id. @returns the stored version, and whether it was added now. */
 export async function keptVersion(
-  production: Pick<Production, "versions" | "addVersion">,
+  production: Pick<TrafficStore, "versions" | "addVersion">,
   version: Version,
 ): Promise<{ readonly version: Version; readonly added: boolean }> {
   const known = async (): Promise<Version | undefined> =>

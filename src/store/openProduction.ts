@@ -1,7 +1,7 @@
 /** Implements `Production` on SQLite and PostgreSQL. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import { type Interruptible, inSlices } from "../common/files/slices.ts";
-import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
+import type { AccessKey, ReceivedSignal, ServedResponse, TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
@@ -11,7 +11,7 @@ import { erase } from "./erasure.ts";
 import type {
   Erasure,
   ExportRecord,
-  Production,
+  TrafficStore,
   ResponseFilter,
   SessionSummary,
   SignalFilter,
@@ -34,8 +34,8 @@ import {
 } from "./served.ts";
 import { writeRows } from "./writeRows.ts";
 
-/** Settings of {@link openProduction}. */
-export interface ProductionOptions {
+/** Settings of {@link openTrafficStore}. */
+export interface TrafficStoreOptions {
   /** Redaction before anything is stored. Default: none. */
   readonly redaction?: RedactionOptions;
 }
@@ -52,10 +52,10 @@ const atHand = 16e6;
  * @param where a SQLite file, or the URL of a PostgreSQL database.
  * @throws WhetstoneError `store.failed`, `store.full`; `option.range` for a pattern that could run long.
  */
-export async function openProduction(where: string, options: ProductionOptions = {}): Promise<Production> {
+export async function openTrafficStore(where: string, options: TrafficStoreOptions = {}): Promise<TrafficStore> {
   const database = await connect(where, "own thread");
   try {
-    return productionOn(database, await secretOf(database.db), options);
+    return trafficStoreOn(database, await secretOf(database.db), options);
   } catch (e) {
     await database.close();
     throw database.failure(e);
@@ -63,11 +63,11 @@ export async function openProduction(where: string, options: ProductionOptions =
 }
 
 /** @param secret the store's secret, from `secretOf`. */
-export function productionOn(
+export function trafficStoreOn(
   database: Database,
   secret: Buffer,
-  options: ProductionOptions = {},
-): Production {
+  options: TrafficStoreOptions = {},
+): TrafficStore {
   const { db, where } = database;
   const redacting = options.redaction && redactor(options.redaction, secret);
   /** The last response of each trajectory, which the next turn continues. */
@@ -220,7 +220,7 @@ export function productionOn(
     addVersion: (version) => guarded(() => addRecord(db, "version", version)),
     versions: () => records<Version>("version"),
     addSplit: (split) => guarded(() => addRecord(db, "split", split)),
-    splits: () => records<Split>("split"),
+    splits: () => records<TrafficSplit>("split"),
     putKey: (key) => guarded(() => addRecord(db, "key", key, "replace")),
     keys: () => records<AccessKey>("key"),
     addExport: (record) => guarded(() => addRecord(db, "export", record, "replace")),

@@ -131,7 +131,7 @@ function stateOf(e: unknown): string {
 }
 
 /** Error texts by SQLSTATE, its two-character class, or the system's error code; https://www.postgresql.org/docs/current/errcodes-appendix.html. */
-const reasons: Readonly<Record<string, readonly [got: string, expected: string, mend: string]>> = {
+const reasons: Readonly<Record<string, readonly [got: string, expected: string, fix: string]>> = {
   "53100": [
     "a full disk",
     "room to write",
@@ -162,15 +162,15 @@ export function postgresFailure(where: string, cause: unknown): WhetstoneError {
       where: "a name or text",
       got: "a NUL character",
       expected: "text without NUL characters",
-      mend: "Remove that character.",
+      fix: "Remove that character.",
       cause,
     });
   const known = reasons[state] ?? reasons[state.slice(0, 3)] ?? reasons[state.slice(0, 2)];
-  const [got, expected, mend] = known ?? [
+  const [got, expected, fix] = known ?? [
     `the failure "${messageOf(cause)}"`,
     "PostgreSQL to work",
     "Check the server's log, and the URL.",
   ];
   const code = state === "53100" ? "store.full" : "store.failed";
-  return new WhetstoneError(code, { where: `store ${where}`, got, expected, mend, cause });
+  return new WhetstoneError(code, { where: `store ${where}`, got, expected, fix, cause });
 }

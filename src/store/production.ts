@@ -1,5 +1,5 @@
 /** The store of the production loop. Acknowledged data is on disk, with either database. */
-import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
+import type { AccessKey, ReceivedSignal, ServedResponse, TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { ArtefactStore } from "./artefacts.ts";
 
@@ -86,7 +86,7 @@ export interface ExportRecord {
 }
 
 /** Served traffic, feedback, versions, splits and keys. Made by `openProduction` on SQLite or PostgreSQL. */
-export interface Production {
+export interface TrafficStore {
   /** The file, or the connection URL without its password. */
   readonly where: string;
   /** Prepares the first write, such as loading code or connecting. Servers call it before they accept traffic. */
@@ -107,9 +107,9 @@ export interface Production {
 
   addVersion(version: Version): Promise<void>;
   versions(): Promise<readonly Version[]>;
-  addSplit(split: Split): Promise<void>;
+  addSplit(split: TrafficSplit): Promise<void>;
   /** Oldest first; the last one is the current split. */
-  splits(): Promise<readonly Split[]>;
+  splits(): Promise<readonly TrafficSplit[]>;
 
   /** Adds a key, or replaces the one with its id (revocation, expiry). */
   putKey(key: AccessKey): Promise<void>;

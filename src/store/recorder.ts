@@ -1,6 +1,6 @@
 /** Group commit: everything that arrives during a transaction is written by the next one. */
 import { isWhetstoneError, messageOf } from "../core/errors.ts";
-import type { Production, Recorder, RecorderState, Write, Written } from "./production.ts";
+import type { TrafficStore, Recorder, RecorderState, Write, Written } from "./production.ts";
 import { requireStorable, weightOf } from "./served.ts";
 
 /** Settings of {@link recorder}. */
@@ -35,7 +35,7 @@ const patience = 10;
 const pause = 250;
 
 /** Creates a recorder. @param production the store; it stays open when the recorder is closed. */
-export function recorder(production: Pick<Production, "write">, options: RecorderOptions = {}): Recorder {
+export function recorder(production: Pick<TrafficStore, "write">, options: RecorderOptions = {}): Recorder {
   const delay = Math.min(100, options.delay ?? 50);
   const limit = options.limit ?? 10_000;
   const characters = options.characters ?? 64e6;

@@ -18,7 +18,7 @@ export async function addRecord<T extends { readonly id: string }>(
     where: `${kind} ${record.id}`,
     got: `another ${kind} than the one of that id`,
     expected: `an id that no ${kind} has yet`,
-    mend: "Choose a new id: stored records are never changed.",
+    fix: "Choose a new id: stored records are never changed.",
   });
 }
 

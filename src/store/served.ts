@@ -214,7 +214,7 @@ export function requireStorable(entry: Write): void {
       where: where(name),
       got: text.length > longest ? `${text.length} characters` : "a NUL character or half a surrogate pair",
       expected: `well-formed text of at most ${longest} characters`,
-      mend: "Give it a shorter or cleaner name.",
+      fix: "Give it a shorter or cleaner name.",
     });
   }
   const numbers = entry.kind === "response" ? timesOf(entry.response) : amountsOf(entry.signal);
@@ -224,7 +224,7 @@ export function requireStorable(entry: Write): void {
       where: where(name),
       got: String(number),
       expected: name === "turn" ? "a whole number from 0" : "a finite number",
-      mend: "Correct it.",
+      fix: "Correct it.",
     });
   }
 }

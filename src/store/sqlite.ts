@@ -22,7 +22,7 @@ function requireStore(file: string): void {
       where: `store ${file}`,
       got: "a folder",
       expected: "a file, or one that is not there yet",
-      mend: `Name a file in it, such as ${join(file, "whetstone.sqlite")}.`,
+      fix: `Name a file in it, such as ${join(file, "whetstone.sqlite")}.`,
     });
   }
   if (!there.isFile() || there.size === 0) return;
@@ -41,7 +41,7 @@ function requireStore(file: string): void {
       where: `store ${file}`,
       got: `a SQLite database of something else, with the tables ${names.slice(0, 5).join(", ")}`,
       expected: "a Whetstone store, or a file that is not there yet",
-      mend: "Choose another --store.",
+      fix: "Choose another --store.",
     });
   } finally {
     database.close();
@@ -126,7 +126,7 @@ export function rollback(database: DatabaseSync): void {
 }
 
 /** SQLite's primary result codes, https://sqlite.org/rescode.html. */
-const reasons: Readonly<Record<number, readonly [got: string, expected: string, mend: string]>> = {
+const reasons: Readonly<Record<number, readonly [got: string, expected: string, fix: string]>> = {
   5: [
     "a store locked by another process",
     "to get it within 10 s",
@@ -172,13 +172,13 @@ export function storeFailure(file: string, cause: unknown): WhetstoneError {
   if (cause instanceof WhetstoneError) return cause;
   const reason = reasonOf(cause);
   const known = reasons[reason];
-  const [got, expected, mend] = known ?? [
+  const [got, expected, fix] = known ?? [
     `the failure "${messageOf(cause)}"`,
     "SQLite to work",
     "Run `whetstone doctor`, and try another --store.",
   ];
   const code = reason === full ? "store.full" : "store.failed";
-  return new WhetstoneError(code, { where: `store ${file}`, got, expected, mend, cause });
+  return new WhetstoneError(code, { where: `store ${file}`, got, expected, fix, cause });
 }
 
 const full = 13;

@@ -147,7 +147,7 @@ export interface Evaluation {
 }
 
 /** Runs with their metrics, trajectories, evaluations and artefacts, on SQLite or PostgreSQL. */
-export interface Store {
+export interface RunStore {
   /** The file, or the connection URL without its password. */
   readonly file: string;
   /** Adds the run; one that is there already (a resumed one) is set running again. */
@@ -217,12 +217,12 @@ export interface Store {
  * @param sqlite a server's works in a thread of its own. Default: in this one.
  * @throws WhetstoneError `store.failed` when it cannot be opened or is no store.
  */
-export async function openStore(where: string, sqlite: SqliteIn = "this thread"): Promise<Store> {
-  return storeOn(await connect(where, sqlite));
+export async function openRunStore(where: string, sqlite: SqliteIn = "this thread"): Promise<RunStore> {
+  return runStoreOn(await connect(where, sqlite));
 }
 
 /** A store on a database that is open already, with its tables. */
-export function storeOn(database: Database): Store {
+export function runStoreOn(database: Database): RunStore {
   const { db, where: file, failure, close } = database;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -258,7 +258,7 @@ export function storeOn(database: Database): Store {
     return row?.iteration;
   };
 
-  const store: Store = {
+  const store: RunStore = {
     file,
     artefacts: artefactsOn(database, guarded),
     startRun: (run) =>

@@ -13,9 +13,9 @@ import {
   judged,
   lengthOf,
   lengthSlope,
-  type PairVerdict,
-  pairVerdict,
-  verdictIn,
+  type PairLabel,
+  pairLabel,
+  statedLabel,
 } from "../diagnose/judgement.ts";
 import { trajectoryJudge } from "../env/toolWorld/trajectoryJudge.ts";
 import { type EvaluationSuite, meanRow, playParts, type SuiteRow } from "./suite.ts";
@@ -38,9 +38,9 @@ export const planRewardBench: EvaluationSuite = {
     );
     const pairs = environment.pairs("test").slice(0, options.tasks);
     const replies = (index: number, verdict: string): number | undefined =>
-      verdictIn(said.get(`trajectory-pairs/test/${index}/${verdict}`) ?? "");
+      statedLabel(said.get(`trajectory-pairs/test/${index}/${verdict}`) ?? "");
     const verdicts = pairs.flatMap(
-      (pair, i) => pairVerdict(pair, replies(i, "first"), replies(i, "second")) ?? [],
+      (pair, i) => pairLabel(pair, replies(i, "first"), replies(i, "second")) ?? [],
     );
     const { agent } = options;
     const scored = typeof agent !== "string" && "score" in agent ? [likelihood(agent)] : [];
@@ -72,7 +72,7 @@ function likelihood(model: Model): Comparator {
   });
 }
 
-const correct = (section: string, name: string, of: readonly PairVerdict[]): SuiteRow =>
+const correct = (section: string, name: string, of: readonly PairLabel[]): SuiteRow =>
   meanRow(
     section,
     name,
@@ -81,7 +81,7 @@ const correct = (section: string, name: string, of: readonly PairVerdict[]): Sui
   );
 
 /** The report's rows on one evaluator. */
-export function judgeRows(verdicts: readonly PairVerdict[]): readonly SuiteRow[] {
+export function judgeRows(verdicts: readonly PairLabel[]): readonly SuiteRow[] {
   const labelled =
     (label: string) =>
     (section: string): SuiteRow[] =>
@@ -120,5 +120,5 @@ export function judgeRows(verdicts: readonly PairVerdict[]): readonly SuiteRow[]
 const pointOf = (x: number, n: number) => ({ ...meanInterval([x]), n });
 
 const comparisonRows = (
-  others: readonly { readonly name: string; readonly verdicts: readonly PairVerdict[] }[],
+  others: readonly { readonly name: string; readonly verdicts: readonly PairLabel[] }[],
 ): readonly SuiteRow[] => others.map(({ name, verdicts }) => correct("For comparison", name, verdicts));

@@ -133,6 +133,6 @@ function agentIn(environment: Environment, agent: SuiteAgent): Model | Chat | Pl
     where: `environment ${environment.name}`,
     got: `the ${agent} player`,
     expected: "a scripted player that the environment has",
-    mend: "Measure a model, or the other scripted player.",
+    fix: "Measure a model, or the other scripted player.",
   });
 }

@@ -156,7 +156,7 @@ function requireDistinct(names: readonly string[]): void {
   throw new TensorError("compile", {
     got: `the name "${twice}" twice`,
     expected: "a different name for every input and output",
-    mend: "Rename one of them; an output that overwrites an input needs its own name.",
+    fix: "Rename one of them; an output that overwrites an input needs its own name.",
   });
 }
 

@@ -47,6 +47,6 @@ function requireFit(of: Tensor, cotangent: Tensor): void {
   throw new TensorError("differentiate", {
     got: `a cotangent of shape ${show(cotangent.shape)} for a ${of.op.name} of shape ${show(of.shape)}`,
     expected: "equal shapes",
-    mend: "Give each output a cotangent of its own shape; broadcastTo repeats a scalar.",
+    fix: "Give each output a cotangent of its own shape; broadcastTo repeats a scalar.",
   });
 }

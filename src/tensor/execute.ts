@@ -44,7 +44,7 @@ function wrap(what: string, { name, shape, dtype }: Port, data: TypedArray | und
     throw new TensorError("run", {
       got: `${what} "${name}" = ${data === undefined ? "nothing" : `${data.constructor.name} of ${data.length}`}`,
       expected: `${arrays[dtype].name} of ${sizeOf(shape)} for ${dtype} ${show(shape)}`,
-      mend: `Give the ${what} "${name}" with the type and size that the program was compiled for.`,
+      fix: `Give the ${what} "${name}" with the type and size that the program was compiled for.`,
     });
   }
   const known = wrapped.get(data);

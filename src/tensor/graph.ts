@@ -55,14 +55,14 @@ const inputOperation: Operation<null> = {
     throw new TensorError("compile", {
       got: `a graph that reads the input "${n.name}" ${show(n.shape)}`,
       expected: "every input among the given inputs",
-      mend: `Add "${n.name}" to the list of inputs.`,
+      fix: `Add "${n.name}" to the list of inputs.`,
     });
   },
   reference: (n) => {
     throw new TensorError("evaluate", {
       got: `no value for the input "${n.name}" ${show(n.shape)}`,
       expected: "a feed for every input",
-      mend: `Add "${n.name}" to the feeds.`,
+      fix: `Add "${n.name}" to the feeds.`,
     });
   },
 };
@@ -73,7 +73,7 @@ export function input(name: string, shape: Shape, dtype: DType = "float32"): Ten
     throw new TensorError("input", {
       got: `name "${name}" and shape ${show(shape)}`,
       expected: "a name, and lengths that are whole and at least 1",
-      mend: "Give the input a name and a static shape.",
+      fix: "Give the input a name and a static shape.",
     });
   }
   return { ...node(inputOperation, [], null, shape, dtype), name };
@@ -111,7 +111,7 @@ export function constant(
     throw new TensorError("constant", {
       got: `${list.length} numbers for shape ${show(shape)}`,
       expected: `${sizeOf(shape)} numbers, or one to repeat`,
-      mend: "Give as many numbers as the shape has elements.",
+      fix: "Give as many numbers as the shape has elements.",
     });
   }
   return node(constantOperation, [], { data: list }, shape, dtype);
@@ -140,6 +140,6 @@ export function requireDType(where: string, what: string, t: Tensor, ...wanted: 
   throw new TensorError(where, {
     got: `${what} of type ${t.dtype}`,
     expected: wanted.join(" or "),
-    mend: "Convert it with cast first.",
+    fix: "Convert it with cast first.",
   });
 }

@@ -35,7 +35,7 @@ export function broadcastShapes(where: string, a: Shape, b: Shape): number[] {
       throw new TensorError(where, {
         got: `shapes ${show(a)} and ${show(b)}`,
         expected: "lengths that are equal or 1, aligned from the last axis",
-        mend: "Reshape one of them so that the axes line up, with length 1 where it repeats.",
+        fix: "Reshape one of them so that the axes line up, with length 1 where it repeats.",
       });
     }
     return m === 1 ? n : m;
@@ -49,7 +49,7 @@ export function checkAxis(where: string, axis: number, shape: Shape): number {
   throw new TensorError(where, {
     got: `axis ${axis} for shape ${show(shape)}`,
     expected: `an axis from ${-shape.length} to ${shape.length - 1}`,
-    mend: "Pick an axis that the tensor has.",
+    fix: "Pick an axis that the tensor has.",
   });
 }
 

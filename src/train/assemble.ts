@@ -7,10 +7,10 @@ import type { Frozen, Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { isLogged } from "../core/trainingExamples.ts";
 import type { Stats, Trajectory } from "../core/types.ts";
-import type { Store } from "../store/store.ts";
+import type { RunStore } from "../store/store.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
-import { heldName } from "./asyncRollouts.ts";
-import { addFurther, blendAll, type Further, helperStates } from "./auxiliaryModels.ts";
+import { snapshotName } from "./asyncRollouts.ts";
+import { addAuxiliaryModels, blendAll, type AuxiliaryModels, helperStates } from "./auxiliaryModels.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
 import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
@@ -21,11 +21,11 @@ import { metricsOf } from "./metrics.ts";
 import type { Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
 import { freshState, type RunState } from "./state.ts";
-import { lexiconOf } from "./vocabulary.ts";
+import { vocabularyOf } from "./vocabulary.ts";
 
 export interface Surroundings {
   readonly out: string;
-  readonly store: Store;
+  readonly store: RunStore;
   readonly resume: boolean;
   readonly report: (event: RunEvent) => void;
   readonly stop: AbortSignal;
@@ -54,12 +54,12 @@ export async function assemble(
   const models = new Map<string, Model>();
   const frozen = new Map<string, Frozen>();
   const held = new Map<string, Frozen>();
-  const further: Further = { models, frozen, helpers: new Map() };
+  const further: AuxiliaryModels = { models, frozen, helpers: new Map() };
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,
       seed: random.split("model").seed,
-      lexicon: lexiconOf(environment, method),
+      lexicon: vocabularyOf(environment, method),
       contextTokens: settings.contextTokens,
       ...(heads.length > 0 ? { heads } : {}),
     });
@@ -89,7 +89,7 @@ export async function assemble(
   const heldFor = ({ ahead }: RunState): (readonly [string, Frozen])[] =>
     ahead.flatMap(({ since }) =>
       [...models.keys()].flatMap((id) => {
-        const name = heldName(since, id);
+        const name = snapshotName(since, id);
         const weights = held.get(name);
         return weights ? [[name, weights] as const] : [];
       }),
@@ -297,7 +297,7 @@ export async function assemble(
     async beginPractice() {
       practiceBegan = performance.now() - state.practised * 1000;
       const again = resumed !== undefined && resumed.phase !== "warm start";
-      await addFurther(method, further, state, {
+      await addAuxiliaryModels(method, further, state, {
         create,
         random,
         ...(again ? { restore: (kind, id) => engine.open(id, saved(kind, id)) } : {}),
@@ -305,7 +305,7 @@ export async function assemble(
       if (!again) return;
       for (const { since } of state.ahead) {
         for (const id of models.keys()) {
-          const name = heldName(since, id);
+          const name = snapshotName(since, id);
           if (held.has(name)) continue;
           const weights = await engine.open(id, saved("frozen", name));
           held.set(name, await weights.freeze());
@@ -337,10 +337,10 @@ function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
 function nothingPlayed(name: string, when: string, count: number, first: string): WhetstoneError {
   const where = `environment "${name}"`;
   const got = `all ${counted(count, "episode")} of ${when} failed`;
-  const mend = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
+  const fix = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
   return new WhetstoneError("environment.broken", {
-    ...{ where, got, expected: "episodes that end", mend },
-    said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${mend}`,
+    ...{ where, got, expected: "episodes that end", fix },
+    said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${fix}`,
   });
 }
 
@@ -357,7 +357,7 @@ function requireActions(
     where: `environment "${environment.name}"`,
     got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
     expected: "prompts that leave room for an action",
-    mend: `Set --context-tokens above ${Math.max(...cut)}.`,
+    fix: `Set --context-tokens above ${Math.max(...cut)}.`,
   });
 }
 
@@ -367,6 +367,6 @@ function requireSmallGap({ logpGap }: Stats): void {
     where: "sampling and training",
     got: `log-probabilities that differ by ${logpGap.toExponential(1)} on the same tokens and weights`,
     expected: `at most ${logpTolerance}`,
-    mend: "This is a fault in the engine: please report it with the run's folder.",
+    fix: "This is a fault in the engine: please report it with the run's folder.",
   });
 }

@@ -16,13 +16,13 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId, Stats } from "../core/types.ts";
 import { importanceWeighted } from "../update/importanceWeighted.ts";
-import { type Attempt, attempt, type Practice, plan } from "./attempt.ts";
+import { type Attempt, attempt, type RolloutRun, plan } from "./attempt.ts";
 import { episodeBook } from "./context.ts";
 import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
-export interface Attempts {
+export interface RolloutQueue {
   /** The attempt of the iteration that is due. */
   next(): Promise<Attempt>;
   /** Ends what is under way; nobody waits for it. */
@@ -33,15 +33,15 @@ export interface Attempts {
 export type Planned = RunState["ahead"][number];
 
 /** Name of the weights that a model had after so many iterations. */
-export const heldName = (since: number, id: ModelId): string => `ahead-${since}-${id}`;
+export const snapshotName = (since: number, id: ModelId): string => `ahead-${since}-${id}`;
 
 /** Attempts in turn with learning, or ahead of it, as the run is set. */
-export const attemptsOf = (run: Run): Attempts =>
+export const rolloutQueue = (run: Run): RolloutQueue =>
   run.settings.staleness > 0
     ? attemptsAhead(run)
     : { next: () => attempt(run, plan(run)), close: () => undefined };
 
-function attemptsAhead(run: Run): Attempts {
+function attemptsAhead(run: Run): RolloutQueue {
   const { state, settings, held } = run;
   const stop = new AbortController();
   const begun: {
@@ -56,10 +56,10 @@ function attemptsAhead(run: Run): Attempts {
     const book = episodeBook(practice);
     const view = { ...state, iteration, counters, memory: structuredClone(state.memory) };
     const models = new Map(
-      [...run.models].map(([id, model]) => [id, fixed(model, held.get(heldName(since, id))!)] as const),
+      [...run.models].map(([id, model]) => [id, fixed(model, held.get(snapshotName(since, id))!)] as const),
     );
     const seen = { state: view, models, book, alone: true, stop: AbortSignal.any([run.stop, stop.signal]) };
-    const apart: Practice = {
+    const apart: RolloutRun = {
       ...run,
       state: view,
       context: (tasks, phase) => run.context(tasks, phase, seen),
@@ -73,7 +73,7 @@ function attemptsAhead(run: Run): Attempts {
   async function planNext(iteration: number): Promise<void> {
     const since = state.iteration;
     for (const [id, model] of run.models) {
-      const name = heldName(since, id);
+      const name = snapshotName(since, id);
       if (!held.has(name)) held.set(name, await model.freeze());
     }
     const { practice } = plan({ ...run, state: { ...state, iteration } });
@@ -83,7 +83,7 @@ function attemptsAhead(run: Run): Attempts {
   /** Lets go of weights that nothing plays with any more. Not before: a stop saves the run as it stood. */
   async function release(): Promise<void> {
     const due = new Set(
-      state.ahead.flatMap(({ since }) => [...run.models.keys()].map((id) => heldName(since, id))),
+      state.ahead.flatMap(({ since }) => [...run.models.keys()].map((id) => snapshotName(since, id))),
     );
     for (const [name, frozen] of held) {
       if (due.has(name)) continue;
@@ -134,7 +134,7 @@ function fixed(model: Model, frozen: Frozen): Model {
       where: "a rollout with --staleness",
       got: `a wish to change ${model.id}`,
       expected: "rollouts that sample and score alone: the weights of then are not those that learn",
-      mend: "Leave --staleness out.",
+      fix: "Leave --staleness out.",
     });
   };
   return {

@@ -8,7 +8,7 @@ import type { RunSettings } from "./settings.ts";
 import { clockOf } from "./state.ts";
 
 /** What one iteration needs of a run. */
-export interface Practice extends Pick<Run, "state" | "random" | "stop" | "tasks" | "context" | "settle"> {
+export interface RolloutRun extends Pick<Run, "state" | "random" | "stop" | "tasks" | "context" | "settle"> {
   readonly settings: Pick<RunSettings, "method" | "iterations">;
 }
 
@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 /** Chooses tasks, and notes what the choice changed in the data slot's state. */
-export function plan({ settings, state, random, tasks }: Practice): Plan {
+export function plan({ settings, state, random, tasks }: RolloutRun): Plan {
   const { slots, phase } = inForce(settings.method, state);
   const { data } = slots;
   const clock = clockOf(state, settings.iterations, phase);
@@ -38,7 +38,7 @@ export interface Attempt extends Plan {
 }
 
 /** Plays what was planned. */
-export async function attempt(run: Practice, { slots, phase, practice }: Plan): Promise<Attempt> {
+export async function attempt(run: RolloutRun, { slots, phase, practice }: Plan): Promise<Attempt> {
   const began = performance.now();
   const ctx = run.context(practice, phase);
   const experience = await slots.rollout(ctx);

@@ -6,14 +6,14 @@ import type { Method } from "../core/slots.ts";
 import type { ModelId } from "../core/types.ts";
 import type { RunState } from "./state.ts";
 
-export interface Further {
+export interface AuxiliaryModels {
   readonly models: Map<ModelId, Model>;
   readonly frozen: Map<string, Frozen>;
   readonly helpers: Map<string, StatefulHelper<never, never, unknown>>;
 }
 
 /** How models are made, or found again in a checkpoint. */
-export interface Making {
+export interface ModelSource {
   readonly create: (id: ModelId, heads: readonly string[]) => Promise<Model>;
   /** Absent at a run's beginning. */
   readonly restore?: (kind: "models" | "frozen", id: string) => Promise<Model>;
@@ -22,11 +22,11 @@ export interface Making {
 }
 
 /** Puts everything in place, from the policy as it is now. */
-export async function addFurther(
+export async function addAuxiliaryModels(
   method: Method,
-  { models, frozen, helpers }: Further,
+  { models, frozen, helpers }: AuxiliaryModels,
   state: RunState,
-  { create, restore, random }: Making,
+  { create, restore, random }: ModelSource,
 ): Promise<void> {
   const policy = models.get("policy")!;
   for (const [id, rule] of Object.entries(method.models ?? {})) {
@@ -48,12 +48,12 @@ export async function addFurther(
 }
 
 /** Lets the frozen models follow the policy, as the method says. */
-export async function blendAll(method: Method, { models, frozen }: Further): Promise<void> {
+export async function blendAll(method: Method, { models, frozen }: AuxiliaryModels): Promise<void> {
   for (const [name, rule] of Object.entries(method.frozen ?? {})) {
     if (rule.blend) await frozen.get(name)?.blend(models.get("policy")!, rule.blend);
   }
 }
 
 /** What the helpers remember now. */
-export const helperStates = ({ helpers }: Further): RunState["helpers"] =>
+export const helperStates = ({ helpers }: AuxiliaryModels): RunState["helpers"] =>
   Object.fromEntries([...helpers].map(([name, helper]) => [name, helper.save()]));

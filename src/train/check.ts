@@ -79,7 +79,7 @@ export function defineCheck(check: Check): Check {
     where: `check "${check.id}"`,
     got: wrong,
     expected: "a smallest effect of 0 or more, and as many choices for every arm",
-    mend: "Give every arm the same number of choices to try, so that none is tuned harder.",
+    fix: "Give every arm the same number of choices to try, so that none is tuned harder.",
   });
 }
 
@@ -250,6 +250,6 @@ function requireEqualCost(check: Check, baseline: readonly Measured[], method: r
     where: `check "${check.id}"`,
     got: `${b} episodes for the baseline and ${m} for the method`,
     expected: "the same budget for both, within 5 %",
-    mend: "Give both the same number of episodes, or say in `unequalCost` why they differ.",
+    fix: "Give both the same number of episodes, or say in `unequalCost` why they differ.",
   });
 }

@@ -94,7 +94,7 @@ export async function checkpointState(folder: string): Promise<RunState> {
       where: file,
       got: messageOf(e).split("\n")[0] ?? "other contents",
       expected: "the state of a run",
-      mend: `Delete ${folder} to go on from the checkpoint before it.`,
+      fix: `Delete ${folder} to go on from the checkpoint before it.`,
       cause: e,
     });
   }

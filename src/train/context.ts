@@ -76,7 +76,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         where: "Ctx.learn",
         got: "a method that trains a student inside a run",
         expected: "a method that does not: this version cannot",
-        mend: "Choose another method.",
+        fix: "Choose another method.",
       });
     },
     memory: {

@@ -20,12 +20,12 @@ export function environmentJudge(
     }
   }
 
-  function lacking(learnsFrom: string, ability: string, mend: string): WhetstoneError {
+  function lacking(learnsFrom: string, ability: string, fix: string): WhetstoneError {
     return new WhetstoneError("capability.missing", {
       where: `environment ${environment.name}`,
       got: `a method that learns from ${learnsFrom}`,
       expected: `an environment with ${ability}`,
-      mend,
+      fix,
     });
   }
 
@@ -46,17 +46,17 @@ export function environmentJudge(
     async prefer(first, second) {
       const { prefer } = environment;
       if (!prefer) {
-        const mend =
+        const fix =
           "Choose an environment that compares trajectories, or a method that learns from rewards.";
-        throw lacking("preferences", "prefer", mend);
+        throw lacking("preferences", "prefer", fix);
       }
       return asked("judge.calls", () => prefer.call(environment, taskOf(first.task), first, second));
     },
     async critique(trajectory, wish) {
       const { critique } = environment;
       if (!critique) {
-        const mend = "Choose an environment that criticises trajectories, or a critic that is a model.";
-        throw lacking("critiques", "critique", mend);
+        const fix = "Choose an environment that criticises trajectories, or a critic that is a model.";
+        throw lacking("critiques", "critique", fix);
       }
       return asked("judge.calls", () =>
         critique.call(environment, taskOf(trajectory.task), trajectory, wish),

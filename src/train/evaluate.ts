@@ -8,8 +8,8 @@ import type { Random } from "../core/random.ts";
 import { paid, succeeded, type Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { programOf } from "../memory/behaviourTree/artefact.ts";
-import { playEpisode, type Seat } from "../rollout/episode.ts";
-import { seatOf } from "./actor.ts";
+import { playEpisode, type Actor } from "../rollout/episode.ts";
+import { actorOf } from "./actor.ts";
 import type { EvaluationResult } from "./events.ts";
 
 /** Settings of {@link evaluate}. */
@@ -54,12 +54,12 @@ export async function evaluate(o: EvaluateOptions): Promise<{
 }> {
   const began = performance.now();
   const agent = o.artefact?.kind === "tree" ? programOf(o.artefact).act : o.agent;
-  const seat: Seat =
+  const seat: Actor =
     typeof agent === "function"
       ? { kind: "player", id: "player", player: agent }
       : "reply" in agent
         ? { kind: "chat", id: o.artefact ? "policy" : agent.id, chat: agent }
-        : seatOf(agent.id, agent, o.stop);
+        : actorOf(agent.id, agent, o.stop);
   const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
   const episodes = await Promise.all(
     tasks.map((task) =>
@@ -69,7 +69,7 @@ export async function evaluate(o: EvaluateOptions): Promise<{
           environment: o.environment,
           task,
           id: `evaluation/${o.split}/${o.mode}/${task.id}`,
-          seat: () => seat,
+          actor: () => seat,
           random: o.random.split("evaluation", o.split, task.id),
           temperature: o.mode === "greedy" ? 0 : 1,
           ...(o.artefact ? { artefact: o.artefact } : {}),

@@ -1,14 +1,14 @@
 /** Any method, learning from what was recorded in place of what it would try itself. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
-import type { LessonKind, ServedLesson } from "../core/trainingExamples.ts";
-import { type RecordedOptions, recorded } from "../feedback/recorded.ts";
+import type { TrainingExampleKind, TrainingExample } from "../core/trainingExamples.ts";
+import { type RecordedFeedbackOptions, recordedFeedback } from "../feedback/recorded.ts";
 import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
 
-/** Settings of {@link fromLessons}. */
-export interface FromLessonsOptions extends ReplayedOptions, RecordedOptions {
-  /** Which lessons. Default: what {@link lessonsFor} says. */
-  readonly kind?: LessonKind;
+/** Settings of {@link fromExamples}. */
+export interface FromExamplesOptions extends ReplayedOptions, RecordedFeedbackOptions {
+  /** Which lessons. Default: what {@link exampleKindFor} says. */
+  readonly kind?: TrainingExampleKind;
 }
 
 /**
@@ -16,21 +16,21 @@ export interface FromLessonsOptions extends ReplayedOptions, RecordedOptions {
  * Everything after that is the method's own.
  * @throws WhetstoneError `config.invalid` for a method that changes how it plays on the way.
  */
-export function fromLessons(
+export function fromExamples(
   method: Method,
-  lessons: readonly ServedLesson[],
-  options: FromLessonsOptions = {},
+  lessons: readonly TrainingExample[],
+  options: FromExamplesOptions = {},
 ): Method {
   // replies of a pair have to answer one prompt; a baseline wants more replies than one prompt has
   const usual = minesPairs(method) ? "task" : "all";
-  const { kind = lessonsFor(method), group = usual, ...rest } = options;
+  const { kind = exampleKindFor(method), group = usual, ...rest } = options;
   const plays = method.phases?.find(({ slots }) => slots.rollout ?? slots.feedback);
   if (plays) {
     throw new WhetstoneError("config.invalid", {
       where: `method "${method.id}"`,
       got: `a phase "${plays.name}" with a way to play of its own`,
       expected: "one that can learn from what was recorded",
-      mend: "Choose another, such as dpo, sft, kto or cispo.",
+      fix: "Choose another, such as dpo, sft, kto or cispo.",
     });
   }
   const taken = lessons.filter((lesson) => lesson.kind === kind);
@@ -39,7 +39,7 @@ export function fromLessons(
     slots: {
       ...method.slots,
       rollout: replayed(taken, { ...rest, group }),
-      feedback: [recorded(taken, rest)],
+      feedback: [recordedFeedback(taken, rest)],
     },
   };
 }
@@ -49,7 +49,7 @@ export function fromLessons(
  * or bad, on their own or in pairs that it makes itself; demonstrations, where it learns whatever is shown; else
  * conversations with their rewards.
  */
-export function lessonsFor(method: Method): LessonKind {
+export function exampleKindFor(method: Method): TrainingExampleKind {
   if (has(method, "preferencePairs")) return "pair";
   if (minesPairs(method) || has(method, "prospectValue")) return "verdict";
   return has(method, "constant") ? "demonstration" : "conversation";

@@ -8,8 +8,8 @@ export {
 } from "./check.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
-export { type FromLessonsOptions, fromLessons, lessonsFor } from "./fromExamples.ts";
+export { type FromExamplesOptions, fromExamples, exampleKindFor } from "./fromExamples.ts";
 export { type RunOptions, type RunSummary, train } from "./run.ts";
 export { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
-export { type Practised, type PractiseOptions, practise } from "./trainInMemory.ts";
-export { armOf, averageOf, finalSuccess, meanSuccess, type PracticeArm, plainAscent } from "./trainingArm.ts";
+export { type TrainedInMemory, type TrainInMemoryOptions, trainInMemory } from "./trainInMemory.ts";
+export { trainingArm, averageOf, finalSuccess, meanSuccess, type TrainingArm, plainAscent } from "./trainingArm.ts";

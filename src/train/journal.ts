@@ -37,7 +37,7 @@ const emptyIfMissing =
       where: file,
       got: messageOf(e),
       expected: "to be able to read it",
-      mend: "Make it readable, or delete it; the episodes in it are then played again.",
+      fix: "Make it readable, or delete it; the episodes in it are then played again.",
       cause: e,
     });
   };

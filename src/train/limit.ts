@@ -7,7 +7,7 @@ export function limitConcurrency(most: number): <T>(work: () => Promise<T>) => P
       where: "concurrency",
       got: String(most),
       expected: "at least 1",
-      mend: "Leave it out for 64.",
+      fix: "Leave it out for 64.",
     });
   }
   let running = 0;

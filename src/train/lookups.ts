@@ -9,13 +9,13 @@ function missing(
   where: string,
   name: string,
   known: string,
-  mend = "Declare it in the method's `models` or `frozen`.",
+  fix = "Declare it in the method's `models` or `frozen`.",
 ): WhetstoneError {
   return new WhetstoneError("capability.missing", {
     where,
     got: `the unknown name "${name}"`,
     expected: known === "" ? "none, since there are none" : `one of ${known}`,
-    mend,
+    fix,
   });
 }
 
@@ -24,7 +24,7 @@ const beside = (what: string): WhetstoneError =>
     where: "a rollout with --staleness",
     got: `a request for ${what}, which training changes meanwhile`,
     expected: "rollouts that need the method's models alone",
-    mend: "Leave --staleness out.",
+    fix: "Leave --staleness out.",
   });
 
 /** What a piece may look up by name. */

@@ -6,17 +6,17 @@
  *       └──────────────────────────── data ◀──────────────────────────────────────────────────┘
  */
 import { batchOf } from "../common/tokens/pack.ts";
-import type { Advantages, Channels, Evidence, Notes, Slots } from "../core/slots.ts";
+import type { Advantages, Channels, AnnotatedExperience, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
-import { attemptsOf } from "./asyncRollouts.ts";
-import { type Attempt, attempt, type Practice, plan } from "./attempt.ts";
+import { rolloutQueue } from "./asyncRollouts.ts";
+import { type Attempt, attempt, type RolloutRun, plan } from "./attempt.ts";
 import type { Iteration, Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {
   await run.validate("due"); // the policy before practice is a candidate; and a stop may have cut a later one short
-  const attempts = attemptsOf(run);
+  const attempts = rolloutQueue(run);
   try {
     while (run.state.iteration < run.settings.iterations && !run.isSpent()) {
       const boundary = structuredClone(run.state);
@@ -33,11 +33,11 @@ export async function loop(run: Run): Promise<void> {
 }
 
 /** One iteration, and nothing of it recorded. */
-export const iterate = async (run: Practice): Promise<Iteration> =>
+export const iterate = async (run: RolloutRun): Promise<Iteration> =>
   learn(run, await gather(run, await attempt(run, plan(run))));
 
 /** Everything else before learning: what came of it, and what that says about each action. */
-async function gather({ state, stop }: Practice, { slots, ctx, experience, ...tried }: Attempt) {
+async function gather({ state, stop }: RolloutRun, { slots, ctx, experience, ...tried }: Attempt) {
   const began = performance.now();
   const notes = merged<Notes>(await Promise.all(slots.annotate.map((piece) => piece(ctx, experience))));
   const signals = (await Promise.all(slots.feedback.map((piece) => piece(ctx, experience, notes)))).flat();
@@ -52,7 +52,7 @@ async function gather({ state, stop }: Practice, { slots, ctx, experience, ...tr
 
 type Gathered = Awaited<ReturnType<typeof gather>>;
 
-async function learn(run: Practice, { slots, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
+async function learn(run: RolloutRun, { slots, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
   const { state } = run;
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
@@ -72,7 +72,7 @@ async function learn(run: Practice, { slots, ctx, evidence, ...gathered }: Gathe
 }
 
 /** Each estimator in turn, on top of what the one before it made. */
-function estimate(slots: Slots, evidence: Evidence, states: RunState["advantage"]) {
+function estimate(slots: Slots, evidence: AnnotatedExperience, states: RunState["advantage"]) {
   let soFar: Advantages | undefined;
   const next = { ...states };
   const stats: Stats = {};

@@ -6,8 +6,8 @@ import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Role, Trajectory } from "../core/types.ts";
 import type { Player } from "../env/environment.ts";
-import { playEpisode, type Seat } from "../rollout/episode.ts";
-import { modelSeat, seatOf } from "./actor.ts";
+import { playEpisode, type Actor } from "../rollout/episode.ts";
+import { modelActor, actorOf } from "./actor.ts";
 import type { ContextParts, EpisodeBook } from "./context.ts";
 import type { Lookups } from "./lookups.ts";
 
@@ -25,15 +25,15 @@ export interface PlayParts {
 export function playsOf({ parts, book, lookups, random, artefact: current, count }: PlayParts) {
   const { environment, state, models } = parts;
   const { made, begun } = book;
-  const seat = (role: Role, chosen: Play["models"], mix: Play["mix"]): Seat => {
+  const seat = (role: Role, chosen: Play["models"], mix: Play["mix"]): Actor => {
     const id = chosen?.[role] ?? "policy";
     const talking = models.get(id);
-    if (talking?.chat) return seatOf(id, talking);
+    if (talking?.chat) return actorOf(id, talking);
     const acting = models.get(id) ?? lookups.frozen(id);
     const mixed = mix && mixedWith(acting, lookups.frozen(mix.with), mix.share);
-    return modelSeat(id, mixed ?? acting, lookups.model().contextTokens, parts.stop);
+    return modelActor(id, mixed ?? acting, lookups.model().contextTokens, parts.stop);
   };
-  const playerSeat = (player: Player): Seat => {
+  const playerSeat = (player: Player): Actor => {
     const { chat, codec, contextTokens } = lookups.model();
     const tokens = chat ? {} : { codec, contextTokens };
     return { kind: "player", id: "policy", player, ...tokens };
@@ -46,7 +46,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
       where: `environment ${environment.name}`,
       got: `a method that learns from its ${name} player`,
       expected: "an environment with such a player",
-      mend: `Give the environment a scripted player ${name}, or choose a method without demonstrations.`,
+      fix: `Give the environment a scripted player ${name}, or choose a method without demonstrations.`,
     });
   };
 
@@ -77,7 +77,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         where: `environment ${environment.name}`,
         got: "an episode that goes on from a turn of another one",
         expected: "an environment with the ability replay",
-        mend: "Choose an environment that can replay, or a method that plays each episode from its start.",
+        fix: "Choose an environment that can replay, or a method that plays each episode from its start.",
       });
     }
     if (begun.has(id)) {
@@ -85,7 +85,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         where: `play of task "${task.id}"`,
         got: `attempt ${attempt} again in iteration ${state.iteration}`,
         expected: "one episode for each task and attempt of an iteration",
-        mend: "Give every episode of a task its own attempt, also where advice or from tells them apart.",
+        fix: "Give every episode of a task its own attempt, also where advice or from tells them apart.",
       });
     }
     begun.add(id);
@@ -101,7 +101,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         environment,
         task,
         id,
-        seat: (role) => {
+        actor: (role) => {
           if (program) return { kind: "player", id: "policy", player: program.act };
           return player ? playerSeat(player) : seat(role, chosen, mix);
         },

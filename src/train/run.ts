@@ -24,7 +24,7 @@ import type { Engine } from "../engine/engine.ts";
 import { briefly } from "../env/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { writeArtefactFolder } from "../store/artefactFolder.ts";
-import { openStore, type Store } from "../store/store.ts";
+import { openRunStore, type RunStore } from "../store/store.ts";
 import { currentArtefact, takeBest } from "./artefacts.ts";
 import { assemble } from "./assemble.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
@@ -99,7 +99,7 @@ function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): Wa
         where: "warmStart",
         got: `a wish for a warm start in "${environment.name}"`,
         expected: "an environment with a scripted player to imitate",
-        mend: "Give the environment a `flawed` player, or leave the warm start out.",
+        fix: "Give the environment a `flawed` player, or leave the warm start out.",
       });
     }
     return undefined;
@@ -120,13 +120,13 @@ function requireParts(options: Pick<RunOptions, "environment" | "method" | "engi
   } as const;
   for (const name of ["environment", "method", "engine"] as const) {
     const part: unknown = options[name];
-    const [key, expected, mend] = parts[name];
+    const [key, expected, fix] = parts[name];
     if (typeof part === "object" && part !== null && key in part) continue;
     throw new WhetstoneError("config.invalid", {
       where: `train(): ${name}`,
       got: briefly(part),
       expected,
-      mend,
+      fix,
     });
   }
 }
@@ -139,7 +139,7 @@ function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, stal
     where: `method "${method.id}" on engine "${engine.name}"`,
     got: `no ${missing.join(", no ")}`,
     expected: `an engine with ${[...needs].join(", ")}`,
-    mend: "Choose another engine, or a method whose needs this one meets.",
+    fix: "Choose another engine, or a method whose needs this one meets.",
   });
 }
 
@@ -166,7 +166,7 @@ async function claimFolder(
         where: "--resume",
         got: `no run in ${out}`,
         expected: "the folder of a run that was started before",
-        mend: "Leave --resume out to start it, or name the right folder with --out.",
+        fix: "Leave --resume out to start it, or name the right folder with --out.",
       });
     }
     const made = !existsSync(out);
@@ -181,7 +181,7 @@ async function claimFolder(
       where: "--out",
       got: `${out}, where a run is already`,
       expected: "a new folder",
-      mend: "Go on with that run with --resume, or name another folder.",
+      fix: "Go on with that run with --resume, or name another folder.",
     });
   }
   if (text !== wanted) {
@@ -189,7 +189,7 @@ async function claimFolder(
       where: "--resume",
       got: `options that differ from those in ${file}`,
       expected: "the very same run",
-      mend: "Start it with the options that it began with, or choose another folder.",
+      fix: "Start it with the options that it began with, or choose another folder.",
     });
   }
   await access(out, constants.W_OK).catch((e: unknown) => {
@@ -200,7 +200,7 @@ async function claimFolder(
 }
 
 /** Nothing is left of a run that never began: told better, the same one begins. @param made whether the folder is its own. */
-async function forgetRun(id: string, out: string, made: boolean, store: Store): Promise<void> {
+async function forgetRun(id: string, out: string, made: boolean, store: RunStore): Promise<void> {
   await store.dropRun(id).catch(() => undefined);
   for (const name of ["run.json", "limits.json", "journal.jsonl"])
     await rm(join(out, name), { force: true }).catch(() => undefined);
@@ -241,7 +241,7 @@ export async function train(
     config: options.config ?? null,
   };
   const made = await claimFolder(out, identity, options.limits, options.resume ?? false);
-  const store = await openStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
+  const store = await openRunStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
   const id = out;
   let run: Run | undefined;
   let begun = options.resume ?? false;
@@ -359,7 +359,7 @@ function findingsFor(examined: Examination, { policy, settings }: Run): readonly
 }
 
 /** The artefact that did best, as a folder that people read and edit. @returns the folder. */
-async function keepArtefact(out: string, id: Id, store: Store): Promise<string | undefined> {
+async function keepArtefact(out: string, id: Id, store: RunStore): Promise<string | undefined> {
   const version = await store.artefacts.get(id);
   if (!version) return undefined;
   const folder = join(out, "artefact");
@@ -414,7 +414,7 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
       where: `environment "${environment.name}"`,
       got: "no episode of the evaluation that did not fail",
       expected: "episodes that end",
-      mend: "Play it by hand with `whetstone play`; the warnings above say what it threw.",
+      fix: "Play it by hand with `whetstone play`; the warnings above say what it threw.",
     });
   }
   return after;

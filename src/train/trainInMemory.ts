@@ -6,8 +6,8 @@ import type { Stats } from "../core/types.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
-import type { Practice } from "./attempt.ts";
-import { addFurther, blendAll, type Further } from "./auxiliaryModels.ts";
+import type { RolloutRun } from "./attempt.ts";
+import { addAuxiliaryModels, blendAll, type AuxiliaryModels } from "./auxiliaryModels.ts";
 import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
@@ -16,10 +16,10 @@ import { iterate } from "./loop.ts";
 import { metricsOf } from "./metrics.ts";
 import type { Iteration } from "./running.ts";
 import { freshState, type RunState } from "./state.ts";
-import { lexiconOf } from "./vocabulary.ts";
+import { vocabularyOf } from "./vocabulary.ts";
 
-/** Settings of {@link practise}. */
-export interface PractiseOptions {
+/** Settings of {@link trainInMemory}. */
+export interface TrainInMemoryOptions {
   readonly environment: Environment;
   readonly method: Method;
   readonly engine: Engine;
@@ -37,9 +37,9 @@ export interface PractiseOptions {
 }
 
 /**
- * Result of {@link practise}: the learning curve, the cost, and the trained policy, which the caller may go on measuring.
+ * Result of {@link trainInMemory}: the learning curve, the cost, and the trained policy, which the caller may go on measuring.
  */
-export interface Practised {
+export interface TrainedInMemory {
   /** Metrics of each iteration, as a run records them: `success`, `reward`, `turns`, `entropy`, and those of the pieces. */
   readonly curve: readonly Stats[];
   /** Everything that was counted: `episodes`, `tokens.sampled`, … */
@@ -50,10 +50,10 @@ export interface Practised {
 }
 
 /** Trains a fresh policy and hands everything back. The engine's models are the caller's to dispose of. */
-export async function practise(options: PractiseOptions): Promise<Practised> {
+export async function trainInMemory(options: TrainInMemoryOptions): Promise<TrainedInMemory> {
   const { environment, method, engine, seed, iterations, contextTokens = 256, stop = forever } = options;
   const random = randomStream(seed);
-  const lexicon = lexiconOf(environment, method);
+  const lexicon = vocabularyOf(environment, method);
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,
@@ -64,14 +64,14 @@ export async function practise(options: PractiseOptions): Promise<Practised> {
     });
   const policy = await create("policy");
   await options.prepare?.(policy);
-  const further: Further = { models: new Map([["policy", policy]]), frozen: new Map(), helpers: new Map() };
+  const further: AuxiliaryModels = { models: new Map([["policy", policy]]), frozen: new Map(), helpers: new Map() };
   const state = freshState("train");
-  await addFurther(method, further, state, { create, random });
+  await addAuxiliaryModels(method, further, state, { create, random });
   const tasks = environment.tasks("train");
   const byId = new Map(tasks.map((t) => [t.id, t]));
   const limit = limitConcurrency(64);
   const leaksIn = heldOutLeaks(environment);
-  const run: Practice = {
+  const run: RolloutRun = {
     settings: { method, iterations },
     state,
     random,

@@ -6,15 +6,15 @@ import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import { defaultSettings, type Settings } from "../method/settings.ts";
 import type { Arm, Choice } from "./check.ts";
-import type { Practised, PractiseOptions } from "./trainInMemory.ts";
-import { practise } from "./trainInMemory.ts";
+import type { TrainedInMemory, TrainInMemoryOptions } from "./trainInMemory.ts";
+import { trainInMemory } from "./trainInMemory.ts";
 
 /**
- * Settings of {@link armOf}: a recipe, where it practises and for how long, the settings to choose from, and what is
+ * Settings of {@link trainingArm}: a recipe, where it practises and for how long, the settings to choose from, and what is
  * measured.
  */
-export interface PracticeArm
-  extends Pick<PractiseOptions, "iterations" | "episodes" | "contextTokens" | "prepare"> {
+export interface TrainingArm
+  extends Pick<TrainInMemoryOptions, "iterations" | "episodes" | "contextTokens" | "prepare"> {
   /** Default: the recipe's summary. */
   readonly what?: string;
   readonly recipe: Recipe;
@@ -23,15 +23,15 @@ export interface PracticeArm
   /** Settings to choose from, e.g. `[{ learningRate: 0.1 }, { learningRate: 0.3 }]`. */
   readonly grid: readonly Partial<Settings>[];
   /** Made anew for each run. */
-  environment(seed: number): PractiseOptions["environment"];
-  engine(seed: number): PractiseOptions["engine"];
+  environment(seed: number): TrainInMemoryOptions["environment"];
+  engine(seed: number): TrainInMemoryOptions["engine"];
   /** A number of the policy itself, looked at after every iteration: it becomes the curve. Default: success in practice. */
   follow?(policy: Model, environment: Environment): number | Promise<number>;
   /** What the run is judged by. Default: mean of what is followed over all iterations. */
-  metric?(done: Practised, seed: number): number | Promise<number>;
+  metric?(done: TrainedInMemory, seed: number): number | Promise<number>;
   /** Further numbers. */
   more?(
-    done: Practised,
+    done: TrainedInMemory,
     seed: number,
   ): Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
 }
@@ -46,7 +46,7 @@ export const plainAscent = {
 } as const satisfies Partial<Settings>;
 
 /** @example armOf({ recipe: rloo, environment: () => corridor(), engine: () => tabularEngine(), iterations: 100, grid }) */
-export function armOf(of: PracticeArm): Arm {
+export function trainingArm(of: TrainingArm): Arm {
   const { recipe, settings, grid, iterations, episodes, contextTokens, prepare, follow } = of;
   return {
     what: of.what ?? recipe.summary,
@@ -56,7 +56,7 @@ export function armOf(of: PracticeArm): Arm {
       try {
         const environment = of.environment(seed);
         const followed: number[] = [];
-        const done = await practise({
+        const done = await trainInMemory({
           environment,
           method: recipe.build({ ...settings, ...settingsIn(choice) }),
           engine,
@@ -89,16 +89,16 @@ const settingsIn = (choice: Choice): Partial<Settings> =>
   Object.fromEntries(Object.entries(choice).filter(([name]) => name in defaultSettings));
 
 /** Mean success over all iterations of practice: what learning fast and learning far both raise. */
-export const meanSuccess = ({ curve }: Practised): number => averageOf(curve, "success");
+export const meanSuccess = ({ curve }: TrainedInMemory): number => averageOf(curve, "success");
 
 /** Mean success of the last iterations. */
 export const finalSuccess =
   (last = 10) =>
-  ({ curve }: Practised): number =>
+  ({ curve }: TrainedInMemory): number =>
     averageOf(curve.slice(-last), "success");
 
 /** Mean of a metric over iterations that have it. */
-export function averageOf(curve: Practised["curve"], name: string): number {
+export function averageOf(curve: TrainedInMemory["curve"], name: string): number {
   const found = curve.flatMap((m) => (m[name] === undefined ? [] : [m[name]]));
   return found.reduce((a, b) => a + b, 0) / found.length;
 }

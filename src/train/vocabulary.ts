@@ -3,7 +3,7 @@ import type { Method } from "../core/slots.ts";
 import type { Environment } from "../env/environment.ts";
 
 /** The environment's texts; and where the method says something to the policy, those texts and the environment's critiques. */
-export function lexiconOf(environment: Environment, { says }: Pick<Method, "says">): readonly string[] {
+export function vocabularyOf(environment: Environment, { says }: Pick<Method, "says">): readonly string[] {
   const own = environment.lexicon?.() ?? [];
   return says ? [...own, ...(environment.critiqueLexicon?.() ?? []), ...says] : own;
 }

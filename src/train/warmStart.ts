@@ -29,7 +29,7 @@ async function demonstrations(
       environment,
       task,
       id: `demonstration/${split}/${task.id}`,
-      seat: () => ({ kind: "player", id: "policy", player, codec, contextTokens }),
+      actor: () => ({ kind: "player", id: "policy", player, codec, contextTokens }),
       random: run.random.split("demonstration", split, task.id),
     });
     played.push(...episode);
@@ -46,7 +46,7 @@ function nothingToImitate(run: Run, split: string, end: Ending | undefined): Whe
     where: `warm start in "${run.settings.environment.name}"`,
     got: `no demonstration in split "${split}"${end?.kind === "failed" ? `: ${end.message}` : ""}`,
     expected: "episodes that the scripted player gets through",
-    mend: "Mend the environment's `flawed` player, or leave the warm start out.",
+    fix: "Mend the environment's `flawed` player, or leave the warm start out.",
   });
 }
 

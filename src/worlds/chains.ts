@@ -34,7 +34,7 @@ export function applied(operation: string, value: number, base: number): number 
       where: "environment chains: operations",
       got: JSON.stringify(operation),
       expected: "plusN or timesN",
-      mend: "Name each operation as plus or times with a whole number, such as plus3.",
+      fix: "Name each operation as plus or times with a whole number, such as plus3.",
     });
   }
   return (kind === "plus" ? value + Number(operand) : value * Number(operand)) % base;

@@ -25,7 +25,7 @@ export function critiquing(environment: Environment, options: CritiquingOptions 
       where: `critiquing, environment "${environment.name}"`,
       got: "an environment without critiques",
       expected: "an environment with `critique`",
-      mend: "Implement `critique` in the environment, or use another teacher.",
+      fix: "Implement `critique` in the environment, or use another teacher.",
     });
   }
   return async ({ task, replies, random }) => {

@@ -23,7 +23,7 @@ export function intentOf({ id, metadata: { slots, goal, missing } }: Task): Inte
     got: "metadata without a user's intent",
     expected:
       "slots (the values of each), goal (the value of those that matter) and missing (those not said)",
-    mend: "Choose an environment whose users have an intent, such as clarification, or put one into the task's metadata.",
+    fix: "Choose an environment whose users have an intent, such as clarification, or put one into the task's metadata.",
   });
 }
 

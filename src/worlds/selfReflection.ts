@@ -6,8 +6,8 @@ import { type Random, randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { defineEnvironment, type Environment, type Episode, type Player } from "../env/environment.ts";
 
-/** Settings of {@link secondThoughts}. */
-export interface SecondThoughtsOptions {
+/** Settings of {@link selfReflection}. */
+export interface SelfReflectionOptions {
   /** Share of the expert's demonstrations with a right first answer; the others correct a wrong one. Default 0.3. */
   readonly right?: number;
   /** Largest length of a reply, in tokens. Default: four times the environment's own, plus 24 for tags and words. */
@@ -25,7 +25,7 @@ const verdicts = { right: "that is right", wrong: "that is wrong" };
  * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
  * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert or a verdict.
  */
-export function secondThoughts(environment: Environment, options: SecondThoughtsOptions = {}): Environment {
+export function selfReflection(environment: Environment, options: SelfReflectionOptions = {}): Environment {
   const { right = 0.3, actionTokens = 4 * environment.limits.actionTokens + 24 } = options;
   // the environment's flawed player and critique do not know this format
   const {
@@ -45,7 +45,7 @@ export function secondThoughts(environment: Environment, options: SecondThoughts
       got: lacks,
       expected:
         "an environment whose episodes are one reply, with an expert who knows it and a verdict on any reply",
-      mend: "Wrap an environment of a single reply that has expert and verify.",
+      fix: "Wrap an environment of a single reply that has expert and verify.",
     });
   }
   const judged = (content: string): string => readTwoAnswers(content).answers.at(-1) ?? content;

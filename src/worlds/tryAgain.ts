@@ -5,7 +5,7 @@ import type { Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
 
 /** Input of a teacher: an attempt that is not the last. */
-export interface Lesson {
+export interface Advice {
   readonly task: Task;
   /** All replies so far; the feedback is about the last one. */
   readonly replies: readonly string[];
@@ -16,7 +16,7 @@ export interface Lesson {
 }
 
 /** Gives feedback on a reply. It knows the task with its answer, and must not reveal the answer. */
-export type Teacher = (lesson: Lesson) => string | Promise<string>;
+export type Teacher = (lesson: Advice) => string | Promise<string>;
 
 /** Settings of {@link tryAgain}. */
 export interface TryAgainOptions {
@@ -56,7 +56,7 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
       where: `tryAgain, environment "${environment.name}"`,
       got: `${limits.turns} turns`,
       expected: "an environment whose episodes are one reply",
-      mend: "Wrap an environment of a single reply.",
+      fix: "Wrap an environment of a single reply.",
     });
   }
   const after = async (task: Task, random: Random, past: Past): Promise<Episode> => {

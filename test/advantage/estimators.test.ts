@@ -4,7 +4,7 @@ import { groupNormalised } from "../../src/advantage/groupNormalised.ts";
 import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
 import { returnsToGo } from "../../src/advantage/returnsToGo.ts";
 import { runningBaseline } from "../../src/advantage/runningBaseline.ts";
-import type { Advantage, Credited, Evidence } from "../../src/core/slots.ts";
+import type { Advantage, Credited, AnnotatedExperience } from "../../src/core/slots.ts";
 import { evidenceOf } from "../core/make.ts";
 import { apply, type Law, near, obeys, type Rewards } from "./laws.ts";
 
@@ -100,7 +100,7 @@ test("returnsToGo is worked by hand over two turns", () => {
     at: { trajectory: id, turn },
     value,
   });
-  const paid: Evidence = {
+  const paid: AnnotatedExperience = {
     ...evidence,
     channels: { step: [pay("0.0", 0, 0), pay("0.0", 1, 1), pay("0.1", 0, 1), pay("0.1", 1, 0)] },
   };
@@ -126,7 +126,7 @@ test("returnsToGo sums a trajectory once for each of its units", () => {
   const evidence = evidenceOf([[0, 0]], () => 3);
   const pay = (turn: number): Credited => ({ at: { trajectory: "0.0", turn }, value: 1 });
   const units = ["x", "y"].map((id) => ({ id, group: id, members: ["0.0"] }));
-  const paid: Evidence = { ...evidence, units, channels: { step: [pay(0), pay(1), pay(2)] } };
+  const paid: AnnotatedExperience = { ...evidence, units, channels: { step: [pay(0), pay(1), pay(2)] } };
   const { advantages } = returnsToGo({ baseline: "none" }).apply(paid, null, undefined);
   assert.deepEqual([...advantages.get("0.0")!], [3, 3, 2, 2, 1, 1]);
 });
@@ -134,7 +134,7 @@ test("returnsToGo sums a trajectory once for each of its units", () => {
 test("a list of estimators runs all of it", () => {
   const evidence = evidenceOf([[1, 0, 0, 1]]);
   const b = [0, 1, 0, 1].map((value, i) => ({ at: { trajectory: `0.${i}` }, value }));
-  const two: Evidence = { ...evidence, channels: { a: evidence.channels.outcome!, b } };
+  const two: AnnotatedExperience = { ...evidence, channels: { a: evidence.channels.outcome!, b } };
   const first = groupNormalised({ channels: ["a"] }).apply(two, null, undefined);
   const { advantages } = groupNormalised({ channels: ["b"] }).apply(two, null, first.advantages);
   assert.deepEqual(

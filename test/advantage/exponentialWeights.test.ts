@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exponentialWeights } from "../../src/advantage/exponentialWeights.ts";
 import { randomStream } from "../../src/core/random.ts";
-import type { Evidence } from "../../src/core/slots.ts";
+import type { AnnotatedExperience } from "../../src/core/slots.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
 const t = trajectoryOf("a", [turnOf([1], [2, 3]), turnOf([1], [4])]);
-const evidence = (noted: readonly number[]): Evidence => ({
+const evidence = (noted: readonly number[]): AnnotatedExperience => ({
   trajectories: [t, { ...t, id: "b" }],
   units: [{ id: "a", group: "g", members: ["a"] }],
   notes: { advantage: new Map(["a", "b"].map((id) => [id, Float32Array.from(noted)])) },
@@ -37,7 +37,7 @@ test("without β everything is imitated alike, and weights add to what was there
 
 test("tilts add to the exponent, and a group's mean weight is 1 where it is asked for", () => {
   // turns of a: β A + e·tilt = ln 2 + ½ ln 4 = ln 4 and 0 + ½ ln 16 = ln 4; of b: 0 and NaN. Mean of 4, 4 and 1 is 3
-  const of: Evidence = {
+  const of: AnnotatedExperience = {
     ...evidence([0, 0]),
     units: ["a", "b"].map((id) => ({ id, group: "g", members: [id] })),
     notes: {
@@ -78,7 +78,7 @@ test("what the weights are fitted to is the best of A near the tilting policies:
   const trajectories = gain.map((_, a) => trajectoryOf(`${a}`, [turnOf([1], [a])]));
   const note = (of: (a: number) => number) =>
     new Map(trajectories.map(({ id }, a) => [id, Float32Array.of(of(a))]));
-  const of: Evidence = {
+  const of: AnnotatedExperience = {
     ...evidence([]),
     trajectories,
     units: trajectories.map(({ id }) => ({ id, group: "g", members: [id] })),

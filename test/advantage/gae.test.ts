@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type GaeOptions, gae } from "../../src/advantage/gae.ts";
-import type { Advantage, Channels, Evidence } from "../../src/core/slots.ts";
+import type { Advantage, Channels, AnnotatedExperience } from "../../src/core/slots.ts";
 import type { Ending } from "../../src/core/types.ts";
 import { actionTokens } from "../../src/core/types.ts";
 import { evidenceOf, trajectoryOf, turnOf } from "../core/make.ts";
 import { obeys } from "./laws.ts";
 
 /** Evidence as it is, with a critic that expects `value(token)` everywhere. */
-const judged = (evidence: Evidence, value: (token: number) => number): Evidence => ({
+const judged = (evidence: AnnotatedExperience, value: (token: number) => number): AnnotatedExperience => ({
   ...evidence,
   notes: {
     value: new Map(
@@ -35,7 +35,7 @@ for (const level of ["token", "turn"] as const) {
 }
 
 /** Turns of two tokens and of one, values 0.5, 0.25, 0.75; 1 is paid for the first turn, 2 for the whole. */
-function twoTurns(end: Ending = { kind: "done", reason: "over" }): Evidence {
+function twoTurns(end: Ending = { kind: "done", reason: "over" }): AnnotatedExperience {
   const t = trajectoryOf("t", [turnOf([1], [2, 3]), turnOf([1, 2, 3, 4], [5])], { end });
   const channels: Channels = {
     step: [{ at: { trajectory: "t", turn: 0 }, value: 1 }],
@@ -46,7 +46,7 @@ function twoTurns(end: Ending = { kind: "done", reason: "over" }): Evidence {
   return judged(bare, (a) => [0.5, 0.25, 0.75][a]!);
 }
 
-function run(options: GaeOptions, evidence: Evidence) {
+function run(options: GaeOptions, evidence: AnnotatedExperience) {
   const { advantages, columns, stats } = gae(options).apply(evidence, null, undefined);
   return { advantage: [...advantages.get("t")!], target: [...columns!.return!.get("t")!], stats };
 }
@@ -84,7 +84,7 @@ test("gae: λ = 1 is the return to go less the value; λ = 0 is one step; a perf
         at: { trajectory: "t", turn, span: [token, token + 1] as const },
         value: x,
       });
-      const evidence: Evidence = {
+      const evidence: AnnotatedExperience = {
         ...evidenceOf([]),
         trajectories: [t],
         units: [{ id: "t", group: "g", members: ["t"] }],
@@ -108,7 +108,7 @@ test("gae: turns without tokens are no steps; a note that is missing is an error
   const spoken = turnOf([1], [2]);
   const { tokens: _none, ...silent } = spoken;
   const t = trajectoryOf("t", [spoken, silent, spoken]);
-  const evidence: Evidence = {
+  const evidence: AnnotatedExperience = {
     ...evidenceOf([]),
     trajectories: [t],
     units: [{ id: "t", group: "g", members: ["t"] }],

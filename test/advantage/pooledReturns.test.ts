@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clipWidth, pooledReturns } from "../../src/advantage/pooledReturns.ts";
-import type { Channels, Credited, Evidence } from "../../src/core/slots.ts";
+import type { Channels, Credited, AnnotatedExperience } from "../../src/core/slots.ts";
 import { evidenceOf } from "../core/make.ts";
 import { apply, near, obeys } from "./laws.ts";
 
@@ -30,12 +30,12 @@ const pay = (trajectory: string, turn: number | undefined, value: number): Credi
 });
 
 /** Two attempts of three turns: gains 3, 1 and 1, 3; outcomes 1 and 0. */
-const paid = (channels: Channels): Evidence => ({ ...evidenceOf([[0, 0]], () => 3), channels });
+const paid = (channels: Channels): AnnotatedExperience => ({ ...evidenceOf([[0, 0]], () => 3), channels });
 const gain = [pay("0.0", 0, 3), pay("0.0", 1, 1), pay("0.1", 0, 1), pay("0.1", 1, 3)];
 const outcome = [pay("0.0", undefined, 1), pay("0.1", undefined, 0)];
 
 /** One number per turn of two tokens, of both attempts. */
-const perTurn = (evidence: Evidence, options: Parameters<typeof pooledReturns>[0]): number[][] => {
+const perTurn = (evidence: AnnotatedExperience, options: Parameters<typeof pooledReturns>[0]): number[][] => {
   const { advantages } = pooledReturns(options).apply(evidence, null, undefined);
   return ["0.0", "0.1"].map((id) => [...(advantages.get(id) ?? [])].filter((_, a) => a % 2 === 0));
 };

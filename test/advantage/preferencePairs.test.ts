@@ -4,7 +4,7 @@ import { preferencePairs } from "../../src/advantage/preferencePairs.ts";
 import { batchOf, selectRows } from "../../src/common/tokens/pack.ts";
 import { pairsOf } from "../../src/common/tokens/pairs.ts";
 import type { Signal } from "../../src/core/signal.ts";
-import type { Evidence } from "../../src/core/slots.ts";
+import type { AnnotatedExperience } from "../../src/core/slots.ts";
 import { evidenceOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const vote = (best: number, ids: readonly string[], value?: number): Signal => ({
@@ -15,7 +15,7 @@ const vote = (best: number, ids: readonly string[], value?: number): Signal => (
   source: "test",
   ...(value === undefined ? {} : { value }),
 });
-const batchFor = (evidence: Evidence, piece = preferencePairs()) => {
+const batchFor = (evidence: AnnotatedExperience, piece = preferencePairs()) => {
   const { advantages, columns } = piece.apply(evidence, null, undefined);
   return batchOf(evidence.trajectories, evidence.units, advantages, [], columns).batch;
 };
@@ -78,7 +78,7 @@ test("preferencePairs: a part of the batch without a side of a pair does not hol
 test("preferencePairs: spans that are left out, and a place that is one turn", () => {
   const turns = [turnOf([1], [2, 3, 4], { spans: { thought: [[0, 2]] } }), turnOf([1, 2], [5])];
   const trajectories = [trajectoryOf("a", turns), trajectoryOf("b", turns)];
-  const evidence: Evidence = {
+  const evidence: AnnotatedExperience = {
     ...evidenceOf([]),
     trajectories,
     units: trajectories.map(({ id }) => ({ id, group: "g", members: [id] })),

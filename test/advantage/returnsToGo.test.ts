@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ReturnsToGoOptions, returnsToGo } from "../../src/advantage/returnsToGo.ts";
-import type { Evidence } from "../../src/core/slots.ts";
+import type { AnnotatedExperience } from "../../src/core/slots.ts";
 import { evidenceOf } from "../core/make.ts";
 import { near, obeys } from "./laws.ts";
 
 /** Rewards by group, trajectory and turn; episodes may end at different turns. */
 type TurnRewards = readonly (readonly (readonly number[])[])[];
 
-function paid(rewards: TurnRewards): Evidence {
+function paid(rewards: TurnRewards): AnnotatedExperience {
   const evidence = evidenceOf(
     rewards.map((group) => group.map(() => undefined)),
     (g, i) => rewards[g]![i]!.length,

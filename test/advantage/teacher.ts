@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Hindsight, hindsightIn, hindsightNotes } from "../../src/common/tokens/hindsight.ts";
 import { batchOf, selectRows } from "../../src/common/tokens/pack.ts";
-import type { Advantage, Evidence } from "../../src/core/slots.ts";
+import type { Advantage, AnnotatedExperience } from "../../src/core/slots.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
 /** One id per token: the student's probability is 1/2, the teacher's are these. */
@@ -23,7 +23,7 @@ const trajectories = [
   trajectoryOf("b", [turnOf([1], [2, 3])]),
   trajectoryOf("untaught", [turnOf([1], [2])]),
 ];
-export const evidence: Evidence = {
+export const evidence: AnnotatedExperience = {
   trajectories,
   units: trajectories.map((t) => ({ id: t.id, group: "task", members: [t.id] })),
   notes: hindsightNotes(

@@ -5,13 +5,13 @@ import type { TokenRows } from "../../src/core/batch.ts";
 import { rowCount } from "../../src/core/batch.ts";
 import type { Model } from "../../src/core/model.ts";
 import type { Task, Trajectory } from "../../src/core/types.ts";
-import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import { informationGain } from "../../src/feedback/informationGain.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
-const codec = lexiconCodec(["question", "clue", "answer", "lima", "city"]);
+const codec = vocabularyCodec(["question", "clue", "answer", "lima", "city"]);
 const idsOf = (text: string): number[] => [...codec.encode(text)];
 
 /** Knows nothing before the clue; after it, both words of the answer are three times as likely as each other word. */

@@ -5,12 +5,12 @@ import { hindsightOf } from "../../src/common/tokens/hindsight.ts";
 import { concatIds } from "../../src/common/tokens/pack.ts";
 import { environmentText } from "../../src/common/tokens/privilegedContext.ts";
 import type { Message, Task, Trajectory, Unit } from "../../src/core/types.ts";
-import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
-const codec = lexiconCodec(["go", "left", "right", "wall"]);
+const codec = vocabularyCodec(["go", "left", "right", "wall"]);
 const asked: Message = { role: "user", content: "go" };
 const task: Task = { id: "task", prompt: [asked], metadata: {}, seed: 0 };
 

@@ -5,7 +5,7 @@ import { values } from "../../src/annotate/values.ts";
 import type { Experience } from "../../src/core/slots.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
-import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
@@ -13,13 +13,13 @@ import { bandit } from "../../src/env/bandit.ts";
 import { method } from "../../src/method/method.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { valueRegression } from "../../src/objective/valueRegression.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const experience = (trajectories: Experience["trajectories"]): Experience => ({ trajectories, units: [] });
 
 test("values are read at the context of each action token, across turns and cuts", async () => {
-  const codec = lexiconCodec(["x y go"]);
+  const codec = vocabularyCodec(["x y go"]);
   const critic = tabularModel("critic", newWeights(codec, 1), 16);
   const table = critic.weights.part("head.value");
   const words = ["x", "y", "go"].map((word) => codec.encode(word)[0]!);
@@ -62,7 +62,7 @@ for (const { name, make, learningRate } of engines) {
     const engine = make();
     try {
       const error: number[] = [];
-      const { curve } = await practise({
+      const { curve } = await trainInMemory({
         environment: bandit({ means: { left: 0.75, right: 0.75 } }),
         method: actorCritic.build({
           learningRate,

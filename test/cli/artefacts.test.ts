@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { served, signal } from "../store/served.ts";
 import { inProcess } from "./inProcess.ts";
 
@@ -89,7 +89,7 @@ test("what is missing or too much is said", async () => {
 });
 
 test("what people corrected becomes lessons and examples, once, and goes when it is asked to go", async () => {
-  const production = await openProduction(at("store.sqlite"));
+  const production = await openTrafficStore(at("store.sqlite"));
   const correction = signal("c", {
     kind: "correction",
     text: "Of course, on which day?",

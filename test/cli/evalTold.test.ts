@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { z } from "zod";
-import { talkingEngine } from "../../src/cli/chatOptions.ts";
+import { configuredChatEngine } from "../../src/cli/chatOptions.ts";
 import { writtenBy } from "../../src/common/artefacts/origins.ts";
 import { artefactVersion } from "../../src/core/artefact.ts";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -128,7 +128,7 @@ async function evaluated(...args: string[]) {
 
 test("a run behind an API is measured with its model, and told what it wrote, a named version, a file, or nothing", async () => {
   const { url, asked } = await provider();
-  const engine = await talkingEngine({ url, model: "tiny", cache }, () => {});
+  const engine = await configuredChatEngine({ url, model: "tiny", cache }, () => {});
   await run("talks", engine, { url, model: "tiny" });
   const told = await evaluated(join(folder, "talks"));
   assert.deepEqual([told.success.mean, told.artefact?.name], [1, "told"]);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { all, served, signal } from "../store/served.ts";
 import { inProcess } from "./inProcess.ts";
 
@@ -13,7 +13,7 @@ const file = join(folder, "store.sqlite");
 const forget = (...args: string[]) => inProcess(["forget", ...args, "--store", file]);
 
 test("a user is forgotten after a yes, and the receipt says what went", async () => {
-  const store = await openProduction(file);
+  const store = await openTrafficStore(file);
   for (const user of ["ann-12345678", "bob-12345678"]) {
     await store.write([
       { kind: "response", response: served(`session-of-${user}`, 0, { user }) },
@@ -33,7 +33,7 @@ test("a user is forgotten after a yes, and the receipt says what went", async ()
   const { type, responses, gone } = JSON.parse(old.out);
   assert.deepEqual({ type, responses, gone }, { type: "erasure", responses: 1, gone: true });
 
-  const again = await openProduction(file);
+  const again = await openTrafficStore(file);
   assert.deepEqual(await all(again.responses()), []);
   assert.ok(!JSON.stringify(await again.erasures()).includes("ann-12345678"));
   await again.close();

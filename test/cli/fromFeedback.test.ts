@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openProduction } from "../../src/store/openProduction.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { inProcess } from "./inProcess.ts";
 
 let folder: string;
@@ -49,7 +49,7 @@ test("import, train from it, export: what people said becomes a policy, and no c
   const begun = JSON.parse(await readFile(join(out, "run.json"), "utf8"));
   assert.equal(begun.env, "logged");
   assert.equal(begun.config.feedback.store, store);
-  const runs = await openStore(at("runs/whetstone.sqlite"));
+  const runs = await openRunStore(at("runs/whetstone.sqlite"));
   assert.deepEqual(await runs.trajectories(out), []);
   await runs.close();
 
@@ -83,7 +83,7 @@ test("what is missing is said: no store, no such lessons, a run where data was m
   ]);
   assert.equal(none.code, 2);
   assert.match(none.err, /store: got .*none.sqlite, which is not there.*--from-feedback/);
-  await (await openProduction(at("empty.sqlite"))).close();
+  await (await openTrafficStore(at("empty.sqlite"))).close();
   const empty = await inProcess([
     "train",
     "--from-feedback",

@@ -11,7 +11,7 @@ import { checkConfig, statedRun } from "../../src/cli/options.ts";
 import { duration, folded, type Io, lateProgress, table } from "../../src/cli/output.ts";
 import { successTable } from "../../src/cli/report.ts";
 import { transcript } from "../../src/cli/transcript.ts";
-import { sayState } from "../../src/cli/versionWords.ts";
+import { stateLines } from "../../src/cli/versionWords.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import type { Turn } from "../../src/core/types.ts";
 import { defineEnvironment } from "../../src/env/environment.ts";
@@ -340,8 +340,8 @@ test("a comparison and a judgement on a terminal of 80 columns: whole words, and
   const state = { split, baseline: "base-a601cc88", live: [live("base-a601cc88")], judgements: [] };
   const lines = [
     ...comparisonTables(comparison, narrow),
-    ...sayState(state, 2, 3_600_000, narrow),
-    ...sayState({ live: [], judgements: [] }, 2, 3_600_000, narrow),
+    ...stateLines(state, 2, 3_600_000, narrow),
+    ...stateLines({ live: [], judgements: [] }, 2, 3_600_000, narrow),
   ];
   for (const line of lines) assert.ok(stripVTControlCharacters(line).length <= 80, line);
   const said = stripVTControlCharacters(lines.join(" "));

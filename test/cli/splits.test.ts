@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import { openStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-splits-"));
@@ -75,7 +75,7 @@ test("train: splits without tasks are left out of evaluations and of the table; 
     assert.doesNotMatch(out, /NaN/);
   }
   // the outcome of each task, so that before and after can be compared task by task
-  const store = await openStore("runs/whetstone.sqlite");
+  const store = await openRunStore("runs/whetstone.sqlite");
   try {
     const evaluations = await store.evaluations(resolve("runs/one.ts"));
     assert.equal(evaluations.length, 4);

@@ -10,7 +10,7 @@ import { codewords } from "../../src/env/codewords.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { openaiServer, type Sampler } from "../../src/serve/openaiServer.ts";
 import { readArtefactFolder } from "../../src/store/artefactFolder.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { tiny } from "../train/world.ts";
 import { inProcess } from "./inProcess.ts";
 
@@ -46,7 +46,7 @@ async function followerOfExamples(engine: Engine) {
       const prompt = [...examples.flat(), user];
       return { ...task, id: `${task.id}/${shown}`, metadata: { ...task.metadata, code: [word] }, prompt };
     });
-  const { policy } = await practise({
+  const { policy } = await trainInMemory({
     environment: { ...world, tasks: (split) => world.tasks(split).flatMap(lessons) },
     method: sft.build({ tasks: 60, learningRate: 1e-2, minibatches: 1 }),
     engine,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { compileInBackground, oneCoreFlags } from "../../src/cli/threadPriority.ts";
+import { compileInBackground, singleCoreFlags } from "../../src/cli/threadPriority.ts";
 import { lowerPriority } from "../../src/common/files/threadPriority.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
@@ -35,7 +35,7 @@ test("serve on one core: no helpers collect garbage, and what compiles takes wha
     assert.match(said, /http:\/\/127\.0\.0\.1:\d+/);
     // taskset became the command, and the command itself with flags: the process is the one that was begun
     const running = readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0").slice(0, -1);
-    assert.deepEqual(running, [process.execPath, ...oneCoreFlags, ...command.slice(1)]);
+    assert.deepEqual(running, [process.execPath, ...singleCoreFlags, ...command.slice(1)]);
     const niceness = threadsOf(child.pid!).filter(({ name }) => name === "V8Worker");
     // 0 V8 threads would prove nothing: this Node names them
     assert.ok(niceness.length > 0);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { traffic, version } from "../release/traffic.ts";
 import { inProcess } from "./inProcess.ts";
 
@@ -29,7 +29,7 @@ test("a candidate's way: added, split, judged, promoted", async () => {
   const asked = await versions("split", "base=0.5", "tuned=50%");
   assert.deepEqual([asked.code, /nobody to ask/.test(asked.err)], [2, true]);
   // the same split was made two hours ago, and people said what they think
-  const production = await openProduction(file);
+  const production = await openTrafficStore(file);
   const [base, tuned] = (await production.versions()).map((v) => v.id);
   const since = Date.now() - 2 * 3_600_000;
   const before = {
@@ -61,7 +61,7 @@ test("a candidate's way: added, split, judged, promoted", async () => {
 
 test("who answers without a split, and why a version has no mean yet, as it is", async () => {
   const young = join(folder, "young.sqlite");
-  const production = await openProduction(young);
+  const production = await openTrafficStore(young);
   const said = async (...args: string[]) => (await inProcess(["versions", ...args, "--store", young])).out;
   assert.match(await said("judge"), /without them it does not start\. Begin/);
   await production.addVersion(version("base"));
@@ -86,7 +86,7 @@ test("who answers without a split, and why a version has no mean yet, as it is",
 
 test("a version of a store that has none yet is to be added first", async () => {
   const empty = join(folder, "empty.sqlite");
-  await (await openProduction(empty)).close();
+  await (await openTrafficStore(empty)).close();
   const { code, err } = await inProcess(["versions", "split", "base=1", "--yes", "--store", empty]);
   assert.deepEqual([code, /none yet.*versions add --upstream/.test(err)], [2, true], err);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { unlessFailed } from "../../src/core/chat.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 
-const parts = { where: "the provider", got: "nothing", expected: "a reply", mend: "Ask again." };
+const parts = { where: "the provider", got: "nothing", expected: "a reply", fix: "Ask again." };
 
 test("a provider that fails costs an answer; an empty purse, and whatever nobody foresaw, is thrown on", async () => {
   const failed = Promise.reject(new WhetstoneError("chat.failed", parts));

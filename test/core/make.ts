@@ -3,7 +3,7 @@
 import { pack } from "../../src/common/tokens/pack.ts";
 import type { Batch, Row } from "../../src/core/batch.ts";
 import type { Ctx } from "../../src/core/context.ts";
-import type { Evidence } from "../../src/core/slots.ts";
+import type { AnnotatedExperience } from "../../src/core/slots.ts";
 import type { Trajectory, Turn } from "../../src/core/types.ts";
 
 /** A turn with this prompt and action; log-probabilities −0.1, −0.2, … */
@@ -41,7 +41,7 @@ export function trajectoryOf(id: string, turns: readonly Turn[], more: Partial<T
 export function evidenceOf(
   rewards: readonly (readonly (number | undefined)[])[],
   turns: (group: number, i: number) => number = () => 1,
-): Evidence {
+): AnnotatedExperience {
   const trajectories = rewards.flatMap((group, g) =>
     group.map((_, i) =>
       trajectoryOf(

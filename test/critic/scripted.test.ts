@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CritiqueWish } from "../../src/core/critique.ts";
+import type { CritiqueRequest } from "../../src/core/critique.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { scriptedCritic } from "../../src/critic/scripted.ts";
+import { scriptedCritiquer } from "../../src/critic/scripted.ts";
 import { ctxOf, trajectoryOf } from "../core/make.ts";
 
 const t = trajectoryOf("t", []);
 
 test("scriptedCritic is right as often as it is told, in its own stream, and passes on the detail", async () => {
-  const wishes: CritiqueWish[] = [];
+  const wishes: CritiqueRequest[] = [];
   const ctx = ctxOf({
     critique: async (_t, wish) => {
       wishes.push(wish);
       return { text: "said" };
     },
   });
-  const critic = scriptedCritic({ accuracy: 0.8, detail: "answer" });
+  const critic = scriptedCritiquer({ accuracy: 0.8, detail: "answer" });
   for (let i = 0; i < 1000; i++) {
     assert.deepEqual(await critic(ctx, t, randomStream(1).split(i)), { text: "said" });
   }
@@ -32,5 +32,5 @@ test("scriptedCritic is right as often as it is told, in its own stream, and pas
 
 test("scriptedCritic: a critique that failed stays silence", async () => {
   const ctx = ctxOf({ critique: async () => undefined });
-  assert.equal(await scriptedCritic()(ctx, t, randomStream(1)), undefined);
+  assert.equal(await scriptedCritiquer()(ctx, t, randomStream(1)), undefined);
 });

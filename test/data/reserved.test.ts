@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import { heldBack } from "../../src/data/reserved.ts";
+import { reserved } from "../../src/data/reserved.ts";
 import { uniform } from "../../src/data/uniform.ts";
 
 const tasks = Array.from({ length: 10 }, (_, i) => ({ id: `t${i}`, prompt: [], metadata: {}, seed: i }));
 const clock = { iteration: 0, phase: "train", step: 0 };
 
 test("heldBack: the same tasks stand last in every iteration and are never practised", () => {
-  const data = heldBack(uniform({ tasks: 3 }), { tasks: 4 });
+  const data = reserved(uniform({ tasks: 3 }), { tasks: 4 });
   let state = data.init(tasks);
   const practised = new Set<string>();
   const held = new Set<string>();
@@ -31,7 +31,7 @@ test("heldBack: the same tasks stand last in every iteration and are never pract
 });
 
 test("heldBack: at most half of all tasks", () => {
-  const data = heldBack(uniform({ tasks: 3 }), { tasks: 40 });
+  const data = reserved(uniform({ tasks: 3 }), { tasks: 40 });
   const { practice } = data.choose(tasks, data.init(tasks), randomStream(1), clock);
   assert.equal(practice.length, 3 + 5);
 });

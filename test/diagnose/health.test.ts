@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wilsonInterval } from "../../src/common/statistics/statistics.ts";
 import type { Curve } from "../../src/diagnose/health/curves.ts";
-import { health, type Measured } from "../../src/diagnose/health/health.ts";
+import { health, type RunMeasurements } from "../../src/diagnose/health/health.ts";
 
 const curve = (...value: number[]): Curve => ({ iteration: value.map((_, i) => i), value });
 const steady = (n: number, value: number): Curve => curve(...Array.from({ length: n }, () => value));
 const falling = curve(...Array.from({ length: 50 }, (_, i) => 2 * Math.exp(-i / 8)));
-const look = (curves: Record<string, Curve>, more: Partial<Measured> = {}) =>
+const look = (curves: Record<string, Curve>, more: Partial<RunMeasurements> = {}) =>
   health({ run: "a-run", env: "doors", curves, evaluations: [], findings: [], ...more });
-const found = (curves: Record<string, Curve>, more: Partial<Measured> = {}) =>
+const found = (curves: Record<string, Curve>, more: Partial<RunMeasurements> = {}) =>
   look(curves, more).findings.map(({ check }) => check);
 const evaluated = (when: "before" | "during" | "after", iteration: number, wins: number, of = 200) => ({
   when,

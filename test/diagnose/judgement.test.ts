@@ -7,12 +7,12 @@ import {
   byLabel,
   byLength,
   byScore,
-  byVerdict,
+  byComparator,
   judged,
   lengthOf,
   lengthSlope,
-  pairVerdict,
-  verdictIn,
+  pairLabel,
+  statedLabel,
 } from "../../src/diagnose/judgement.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
@@ -44,18 +44,18 @@ test("lengthOf: words of actions and answers, without the task and what came aft
 });
 
 test("verdictIn: one verdict among the words, or none", () => {
-  assert.equal(verdictIn("The FIRST is better."), 1);
-  assert.equal(verdictIn("second"), 0);
-  assert.equal(verdictIn("a tie"), 0.5);
-  assert.equal(verdictIn("first or second"), undefined);
-  assert.equal(verdictIn("neither"), undefined);
-  assert.equal(verdictIn("secondly"), undefined);
+  assert.equal(statedLabel("The FIRST is better."), 1);
+  assert.equal(statedLabel("second"), 0);
+  assert.equal(statedLabel("a tie"), 0.5);
+  assert.equal(statedLabel("first or second"), undefined);
+  assert.equal(statedLabel("neither"), undefined);
+  assert.equal(statedLabel("secondly"), undefined);
 });
 
 test("pairVerdict: right, wrong, tied and torn between the orders", () => {
   const pair = pairOf("p", "a b", "a");
   const of = (forward: number, backward: number) => {
-    const { pair: _, ...rest } = pairVerdict(pair, forward, backward)!;
+    const { pair: _, ...rest } = pairLabel(pair, forward, backward)!;
     return rest;
   };
   // forward: the chosen one stands first; backward: it stands second. The chosen one is the longer one
@@ -64,8 +64,8 @@ test("pairVerdict: right, wrong, tied and torn between the orders", () => {
   assert.deepEqual(of(1, 1), { correct: 0.5, consistent: false, firstChosen: 1, longerChosen: 0.5 });
   assert.deepEqual(of(0, 0), { correct: 0.5, consistent: false, firstChosen: 0, longerChosen: 0.5 });
   assert.deepEqual(of(0.5, 0.5), { correct: 0.5, consistent: true, firstChosen: 0.5, longerChosen: 0.5 });
-  assert.equal(pairVerdict(pair, 1, undefined), undefined);
-  assert.equal(pairVerdict(pairOf("p", "a", "b"), 1, 0)!.longerChosen, undefined);
+  assert.equal(pairLabel(pair, 1, undefined), undefined);
+  assert.equal(pairLabel(pairOf("p", "a", "b"), 1, 0)!.longerChosen, undefined);
 });
 
 test("judged: scores, verdicts and failures under one protocol", async () => {
@@ -94,7 +94,7 @@ test("judged: scores, verdicts and failures under one protocol", async () => {
   );
   const lazy = await judged(
     pairs,
-    byVerdict("lazy", async () => "first"),
+    byComparator("lazy", async () => "first"),
   );
   assert.deepEqual(
     lazy.verdicts.map((v) => [v.correct, v.firstChosen, v.consistent]),
@@ -117,9 +117,9 @@ test("byLength and lengthSlope: accuracy that falls with length, worked by hand"
   const long = (n: number): string => Array(n).fill("a").join(" ");
   // lengths 2n − 1 = 1, 3, 9 as n = 1, 2, 5; correct 1, ½, 0
   const verdicts = [
-    pairVerdict(pairOf("s", long(5), long(5)), 0, 1)!,
-    pairVerdict(pairOf("m", long(2), long(2)), 1, 1)!,
-    pairVerdict(pairOf("l", long(1), long(1)), 1, 0)!,
+    pairLabel(pairOf("s", long(5), long(5)), 0, 1)!,
+    pairLabel(pairOf("m", long(2), long(2)), 1, 1)!,
+    pairLabel(pairOf("l", long(1), long(1)), 1, 0)!,
   ];
   assert.deepEqual(
     byLength(verdicts, 3).map((part) => part.map((v) => v.pair.id)),

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import { loggedTask, type ServedLesson } from "../../src/core/trainingExamples.ts";
+import { loggedTask, type TrainingExample } from "../../src/core/trainingExamples.ts";
 import { bandit } from "../../src/env/bandit.ts";
 import { loggedPrompts } from "../../src/env/loggedPrompts.ts";
 
 /** A demonstration for a prompt whose task has that seed: every tenth is held out. */
-function shown(seed: number): ServedLesson {
+function shown(seed: number): TrainingExample {
   const prompt = [{ role: "user" as const, content: `question ${seed}` }];
   const task = { id: loggedTask(String(seed)), prompt, metadata: {}, seed };
   return {

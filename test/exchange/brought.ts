@@ -2,21 +2,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importFile } from "../../src/exchange/import/importFile.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { collect } from "../../src/exchange/sessions.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { folder } from "../train/world.ts";
 
 /** @param rows of a JSONL file. @returns the imported records. */
 export async function brought(from: "minari" | "verifiers", ...rows: readonly unknown[]) {
   const file = join(folder(), "rows.jsonl");
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  const production = await openProduction(":memory:");
+  const production = await openTrafficStore(":memory:");
   try {
     const imported = await importFile(production, file, { from, now: 1_800_000_000_000 });
     return {
       imported,
-      responses: await gathered(production.responses()),
-      signals: await gathered(production.signals()),
+      responses: await collect(production.responses()),
+      signals: await collect(production.signals()),
     };
   } finally {
     await production.close();

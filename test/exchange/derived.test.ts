@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LessonKind, ServedLesson } from "../../src/core/trainingExamples.ts";
+import type { TrainingExampleKind, TrainingExample } from "../../src/core/trainingExamples.ts";
 import { signalsOf, trajectoriesOf } from "../../src/core/trainingExamples.ts";
 import {
   type Dropped,
   folded,
-  type LessonFilter,
-  lessonsFrom,
-  lessonsOfSignal,
+  type ExampleFilter,
+  trainingExamplesFrom,
+  examplesOfSignal,
 } from "../../src/exchange/derived.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
+import { collect } from "../../src/exchange/sessions.ts";
 import { assistant, response, served, signal, user } from "./served.ts";
 
 type Served = Parameters<typeof served>;
-async function derive(responses: Served[0], signals: Served[1], filter: LessonFilter = {}) {
-  const all = await gathered(lessonsFrom(served(responses, signals), filter));
-  const of = <K extends LessonKind>(kind: K) =>
-    all.filter((made): made is Extract<ServedLesson, { kind: K }> => made.kind === kind);
+async function derive(responses: Served[0], signals: Served[1], filter: ExampleFilter = {}) {
+  const all = await collect(trainingExamplesFrom(served(responses, signals), filter));
+  const of = <K extends TrainingExampleKind>(kind: K) =>
+    all.filter((made): made is Extract<TrainingExample, { kind: K }> => made.kind === kind);
   const dropped = all.filter((made): made is Dropped => made.kind === "dropped");
   return { all, of, dropped: dropped.map(({ signal: id, why }) => [id, why]) };
 }
@@ -274,7 +274,7 @@ test("one signal by itself becomes what it becomes among all", async () => {
         : made.kind !== "conversation" && made.from.signals.includes(id),
     );
   const alone = (id: string) =>
-    lessonsOfSignal(served(responses, signals), signals.find((s) => s.id === id)!);
+    examplesOfSignal(served(responses, signals), signals.find((s) => s.id === id)!);
   for (const id of ["c", "d", "e", "g", "h"]) assert.deepEqual(await alone(id), from(id), id);
   assert.deepEqual(
     (await alone("c")).map(({ kind }) => kind),

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
-import { lessonsFrom } from "../../src/exchange/derived.ts";
+import { trainingExamplesFrom } from "../../src/exchange/derived.ts";
 import { type ExportOptions, exportFile } from "../../src/exchange/export/exportFile.ts";
 import type { ExportFormat } from "../../src/exchange/export/formats.ts";
 import { importFile } from "../../src/exchange/import/importFile.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production } from "../../src/store/production.ts";
+import { collect } from "../../src/exchange/sessions.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore } from "../../src/store/production.ts";
 import { assistant, response, signal, user } from "./served.ts";
 
 let folder: string;
@@ -25,8 +25,8 @@ const fresh = (name: string): string => join(folder, `${++files}-${name}`);
 async function stored(
   responses: readonly ServedResponse[],
   signals: readonly ReceivedSignal[],
-): Promise<Production> {
-  const production = await openProduction(fresh("store.sqlite"));
+): Promise<TrafficStore> {
+  const production = await openTrafficStore(fresh("store.sqlite"));
   await production.write([
     ...responses.map((one) => ({ kind: "response" as const, response: one })),
     ...signals.map((one) => ({ kind: "signal" as const, signal: one })),
@@ -34,7 +34,7 @@ async function stored(
   return production;
 }
 
-async function exported(production: Production, to: ExportFormat, options: Partial<ExportOptions> = {}) {
+async function exported(production: TrafficStore, to: ExportFormat, options: Partial<ExportOptions> = {}) {
   const file = fresh(`${to}.jsonl`);
   const done = await exportFile(production, file, { to, now: 1, ...options });
   const text = await readFile(file, "utf8");
@@ -120,13 +120,13 @@ test("TRL's formats: demonstrations, pairs, labels, prompts", async () => {
 
 test("what is exported comes back as the same pairs, demonstrations and verdicts", async () => {
   const production = await stored(served, said);
-  const back = await openProduction(fresh("back.sqlite"));
+  const back = await openTrafficStore(fresh("back.sqlite"));
   for (const to of ["trl-sft", "trl-preference", "trl-unpaired"] as const) {
     const { file } = await exported(production, to);
     await importFile(back, file, { from: "trl", now: 1 });
   }
-  const taught = async (of: Production) => {
-    const lessons = await gathered(lessonsFrom(of));
+  const taught = async (of: TrafficStore) => {
+    const lessons = await collect(trainingExamplesFrom(of));
     return lessons
       .flatMap((lesson) => {
         if (lesson.kind === "pair")
@@ -201,7 +201,7 @@ test("a file that is there is left alone, and one exported again is known by wha
 test("something erased while a file is written: there is no file", async () => {
   const production = await stored(served, said);
   const file = fresh("race.jsonl");
-  const racing: Production = {
+  const racing: TrafficStore = {
     ...production,
     addExport: async (record) => {
       await production.erase({ user: "w" });

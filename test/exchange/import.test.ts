@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
-import type { ServedLesson } from "../../src/core/trainingExamples.ts";
-import { lessonsFrom } from "../../src/exchange/derived.ts";
+import type { TrainingExample } from "../../src/core/trainingExamples.ts";
+import { trainingExamplesFrom } from "../../src/exchange/derived.ts";
 import { type Imported, type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { collect } from "../../src/exchange/sessions.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { assistant, user } from "./served.ts";
 
 let folder: string;
@@ -25,12 +25,12 @@ interface Store {
   readonly imported: Imported;
   readonly responses: readonly ServedResponse[];
   readonly signals: readonly ReceivedSignal[];
-  readonly lessons: readonly ServedLesson[];
+  readonly lessons: readonly TrainingExample[];
 }
 
 /** What a file brings into an empty store, and that it brings nothing the second time. */
 async function bring(from: ImportFormat, ...texts: readonly string[]): Promise<Store> {
-  const production = await openProduction(join(folder, `${++files}.sqlite`));
+  const production = await openTrafficStore(join(folder, `${++files}.sqlite`));
   try {
     let imported: Imported | undefined;
     for (const text of texts) {
@@ -42,11 +42,11 @@ async function bring(from: ImportFormat, ...texts: readonly string[]): Promise<S
       assert.equal(again.signals.known, imported.signals.added + imported.signals.known);
     }
     assert.ok(imported);
-    const lessons = await gathered(lessonsFrom(production));
+    const lessons = await collect(trainingExamplesFrom(production));
     return {
       imported,
-      responses: await gathered(production.responses()),
-      signals: await gathered(production.signals()),
+      responses: await collect(production.responses()),
+      signals: await collect(production.signals()),
       lessons: lessons.filter((made) => made.kind !== "dropped"),
     };
   } finally {
@@ -336,7 +336,7 @@ test("langsmith: runs of models are responses, feedback finds its run or the who
   assert.equal(lessons.filter(({ kind }) => kind === "pair").length, 1);
 });
 
-const texts = (lessons: readonly ServedLesson[]) =>
+const texts = (lessons: readonly TrainingExample[]) =>
   lessons.flatMap((lesson) => {
     if (lesson.kind === "pair")
       return [["pair", lesson.chosen.turns[0]!.action.content, lesson.rejected.turns[0]!.action.content]];
@@ -506,7 +506,7 @@ test("what is no text in UTF-8 is named by its line, and not taken for CSV or me
 });
 
 test("a broken record is named by its line, and nothing is written", async () => {
-  const production = await openProduction(join(folder, "broken.sqlite"));
+  const production = await openTrafficStore(join(folder, "broken.sqlite"));
   const good = lines({ prompt: "a", completion: "b" });
   const broken: readonly (readonly [text: string, where: RegExp])[] = [
     [`${good}\n${good}{"prompt": "a", "completion": }\n`, /line 4: got .*JSON/],
@@ -526,12 +526,12 @@ test("a broken record is named by its line, and nothing is written", async () =>
   await assert.rejects(importFile(production, join(folder, "none"), { from: "trl", now: 0 }), {
     code: "import.invalid",
   });
-  assert.deepEqual(await gathered(production.responses()), []);
+  assert.deepEqual(await collect(production.responses()), []);
   await production.close();
 });
 
 test("a dry run counts and writes nothing; what was erased is not taken back", async () => {
-  const production = await openProduction(join(folder, "dry.sqlite"));
+  const production = await openTrafficStore(join(folder, "dry.sqlite"));
   const file = join(folder, "dry.json");
   await writeFile(
     file,
@@ -542,13 +542,13 @@ test("a dry run counts and writes nothing; what was erased is not taken back", a
   );
   const dry = await importFile(production, file, { from: "langfuse", dryRun: true, now: 0 });
   assert.deepEqual([dry.responses.added, dry.signals.added], [3, 1]);
-  assert.deepEqual(await gathered(production.responses()), []);
+  assert.deepEqual(await collect(production.responses()), []);
   await importFile(production, file, { from: "langfuse", now: 1 });
   await production.erase({ user: "ann" });
   const again = await importFile(production, file, { from: "langfuse", now: 2 });
   assert.deepEqual(again.ignored["erased before"], 3);
   assert.deepEqual(
-    (await gathered(production.responses())).map((r) => r.user),
+    (await collect(production.responses())).map((r) => r.user),
     ["bo"],
   );
   await production.close();

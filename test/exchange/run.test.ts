@@ -12,10 +12,10 @@ import { exportRun, type TrajectoryForm, trajectoryForms } from "../../src/excha
 import { hfRow } from "../../src/exchange/run/messages.ts";
 import { minariEpisode } from "../../src/exchange/run/minari.ts";
 import { verifiersEpisode, verifiersTrace } from "../../src/exchange/run/verifiers.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { collect } from "../../src/exchange/sessions.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import type { StoredTrajectory } from "../../src/store/store.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { folder, runIn, settings, withCode } from "../train/world.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
@@ -205,7 +205,7 @@ test("an episode in which nobody acted is nothing for Minari and chat templates"
 test("a run's trajectories go to a new file, a line each", async () => {
   const root = folder();
   await runIn(root, { ...settings("tabular"), iterations: 1 });
-  const store = await openStore(join(root, "whetstone.sqlite"));
+  const store = await openRunStore(join(root, "whetstone.sqlite"));
   try {
     const [run] = await store.runs();
     const out = join(root, "traces.jsonl");
@@ -223,7 +223,7 @@ test("a run's trajectories go to a new file, a line each", async () => {
 test("a run that goes out and comes in again has its conversations, and what each of them was paid", async () => {
   const root = folder();
   await runIn(root, { ...settings("tabular"), iterations: 1 });
-  const store = await openStore(join(root, "whetstone.sqlite"));
+  const store = await openRunStore(join(root, "whetstone.sqlite"));
   try {
     const [run] = await store.runs();
     const played = await Promise.all(
@@ -239,9 +239,9 @@ test("a run that goes out and comes in again has its conversations, and what eac
     ] as const) {
       const out = join(root, `${to}.jsonl`);
       assert.equal(await exportRun(store, run!.id, out, { to }), played.length);
-      const back = await openProduction(":memory:");
+      const back = await openTrafficStore(":memory:");
       await importFile(back, out, { from, now: 1_800_000_000_000 });
-      const all = await gathered(logged(back));
+      const all = await collect(logged(back));
       await back.close();
       const words = (turns: readonly Turn[]) => turns.flatMap(({ action }) => action.content).join(" ");
       const paidFor = (of: readonly Signal[]) =>

@@ -2,7 +2,7 @@
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import type { Message } from "../../src/core/types.ts";
 import type { Answers } from "../../src/exchange/derived.ts";
-import { fits } from "../../src/exchange/sessions.ts";
+import { matchesFilter } from "../../src/exchange/sessions.ts";
 
 export const user = (content: string): Message => ({ role: "user", content });
 export const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -59,7 +59,7 @@ export function served(
   return {
     response: async (id) => responses.find((r) => r.id === id),
     async *responses(filter = {}) {
-      yield* responses.filter((r) => fits(r, filter)).sort((a, b) => a.at - b.at);
+      yield* responses.filter((r) => matchesFilter(r, filter)).sort((a, b) => a.at - b.at);
     },
     async *signals({ session } = {}) {
       yield* signals.filter((s) => session === undefined || sessionsOf(s).includes(session));

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Logged } from "../../src/core/served.ts";
 import type { Signal } from "../../src/core/signal.ts";
-import type { ServedLesson } from "../../src/core/trainingExamples.ts";
+import type { TrainingExample } from "../../src/core/trainingExamples.ts";
 import type { Trajectory } from "../../src/core/types.ts";
-import { recorded } from "../../src/feedback/recorded.ts";
+import { recordedFeedback } from "../../src/feedback/recorded.ts";
 import { ctxOf } from "../core/make.ts";
 
 const trajectory: Trajectory = {
@@ -30,7 +30,7 @@ const up: Signal = {
   text: "thumbs_up",
   value: 1,
 };
-const lesson: ServedLesson = {
+const lesson: TrainingExample = {
   kind: "conversation",
   id: "t",
   task: { id: "logged/x", prompt: [], metadata: {}, seed: 1 },
@@ -46,8 +46,8 @@ const lesson: ServedLesson = {
 };
 
 const ctx = ctxOf({});
-const hear = (options: Parameters<typeof recorded>[1], trajectories = [trajectory]) =>
-  recorded([lesson], options)(ctx, { trajectories, units: [] }, {});
+const hear = (options: Parameters<typeof recordedFeedback>[1], trajectories = [trajectory]) =>
+  recordedFeedback([lesson], options)(ctx, { trajectories, units: [] }, {});
 
 test("what was said is handed on as it is, of lessons that were replayed", async () => {
   assert.deepEqual(await hear({}), [up]);

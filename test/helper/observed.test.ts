@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Logged } from "../../src/core/served.ts";
 import type { Turn } from "../../src/core/types.ts";
 import { crossedWords } from "../../src/helper/crossedWords.ts";
-import { heardOn } from "../../src/helper/observed.ts";
+import { observedFeedback } from "../../src/helper/observed.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
 const exposure = (channel: string) => ({
@@ -40,11 +40,11 @@ test("heardOn: one row an exposure; silence is null, the last answer counts, oth
     value: 0,
   } as const;
   const x = { b: 1, "a → b": 1, c: 1, "a → c": 1 };
-  assert.deepEqual(heardOn("outcome", [served([])], features), [{ x, y: null, weight: 1 }]);
-  assert.deepEqual(heardOn("outcome", [served([first])], features), [{ x, y: 0, weight: 1 }]);
-  assert.deepEqual(heardOn("outcome", [served([first, { ...first, value: 1 }])], features), [
+  assert.deepEqual(observedFeedback("outcome", [served([])], features), [{ x, y: null, weight: 1 }]);
+  assert.deepEqual(observedFeedback("outcome", [served([first])], features), [{ x, y: 0, weight: 1 }]);
+  assert.deepEqual(observedFeedback("outcome", [served([first, { ...first, value: 1 }])], features), [
     { x, y: 1, weight: 1 },
   ]);
-  assert.deepEqual(heardOn("reaction", [served([first])], features), [{ x, y: null, weight: 1 }]);
-  assert.deepEqual(heardOn("comment", [served([first])], features), []);
+  assert.deepEqual(observedFeedback("reaction", [served([first])], features), [{ x, y: null, weight: 1 }]);
+  assert.deepEqual(observedFeedback("comment", [served([first])], features), []);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applied } from "../../src/common/artefacts/applyArtefact.ts";
+import { applyArtefact } from "../../src/common/artefacts/applyArtefact.ts";
 import type { CaseMemory } from "../../src/core/artefact.ts";
 import { likeness } from "../../src/memory/likeness.ts";
 
@@ -24,5 +24,5 @@ test("an artefact applied with it shows the case that is alike and leaves out th
     ],
   };
   const asked = [{ role: "user", content: "printers jammed again" }] as const;
-  assert.deepEqual(applied(cases, asked, { rank: likeness() }).shown, ["jam"]);
+  assert.deepEqual(applyArtefact(cases, asked, { rank: likeness() }).shown, ["jam"]);
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Encoder } from "../../src/core/encoder.ts";
-import type { Placed, Shelf } from "../../src/core/entryStore.ts";
+import type { EntryAtCursor, EntryStore } from "../../src/core/entryStore.ts";
 import { fused, openRetrieval } from "../../src/memory/retrieval.ts";
 
 /** A shelf in memory. */
-function shelf(): Shelf {
-  const all = new Map<string, Placed>();
+function shelf(): EntryStore {
+  const all = new Map<string, EntryAtCursor>();
   let place = 0;
   return {
     put: async (_, entries) => {
@@ -128,7 +128,7 @@ test("vectors of another encoder are not compared: their texts are embedded anew
 });
 
 test("a shelf that fails leaves nothing half there", async () => {
-  const broken: Shelf = { ...shelf(), put: () => Promise.reject(new Error("full")) };
+  const broken: EntryStore = { ...shelf(), put: () => Promise.reject(new Error("full")) };
   const index = await openRetrieval({ shelf: broken });
   await assert.rejects(index.put(entries), /full/);
   assert.equal(index.size, 0);

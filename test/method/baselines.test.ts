@@ -12,7 +12,7 @@ import { gspo } from "../../src/methods/baseline/gspo/method.ts";
 import { ppo } from "../../src/methods/baseline/ppo/method.ts";
 import { reinforcePlusPlus } from "../../src/methods/baseline/reinforce-plus-plus/method.ts";
 import { turnPpo } from "../../src/methods/baseline/turn-ppo/method.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 
 /** Doors that pay surely, so that what is learnt shows in few iterations. */
 const doors = contextualBandit({
@@ -23,7 +23,7 @@ const settings: Partial<Settings> = { learningRate: 0.2, schedule: "constant", w
 function run(recipe: Recipe, iterations: number) {
   const { tasks, groupSize } = recipe.defaults;
   const size = groupSize === 1 ? { tasks: tasks / 4 } : { tasks: tasks / 4, groupSize: 8 };
-  return practise({
+  return trainInMemory({
     environment: doors,
     method: recipe.build({ ...settings, ...size }),
     engine: tabularEngine({ context: "message" }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pairRows, withColumns } from "../../src/common/tokens/pack.ts";
 import type { Batch } from "../../src/core/batch.ts";
-import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import { distillation } from "../../src/objective/distillation.ts";
@@ -59,7 +59,7 @@ test("the mean over taught tokens of ratio times divergence", async () => {
 });
 
 test("a frozen model that is the teacher is asked at the rows themselves, for its likeliest ids", async () => {
-  const codec = lexiconCodec(["a b", "say"]);
+  const codec = vocabularyCodec(["a b", "say"]);
   const model = tabularModel("policy", newWeights(codec, "message"), 16);
   const prompt = codec.open([{ role: "user", content: "say" }]);
   const logits = model.weights.part("logits");
@@ -94,7 +94,7 @@ test("without any teacher nothing is wanted and nothing learnt", async () => {
 
 for (const divergence of ["forward", "reverse", { jensenShannon: 0.3 }, { softened: 5 }] as const) {
   test(`over a whole vocabulary and over part of it, ${JSON.stringify(divergence)}: slopes of a softmax's logits`, async () => {
-    const codec = lexiconCodec(["a b c", "say"]);
+    const codec = vocabularyCodec(["a b c", "say"]);
     const model = tabularModel("policy", newWeights(codec, "message"), 16);
     const rows = pairRows([
       { prompt: codec.open([{ role: "user", content: "say" }]), target: codec.encode("b") },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import { boundedArms, unboundedArms } from "../../src/release/arms.ts";
+import { boundedComparison, unboundedComparison } from "../../src/release/arms.ts";
 import { capital } from "../../src/release/capital.ts";
 import { asymptoticHalfWidth, moments } from "../../src/release/moments.ts";
 
@@ -35,7 +35,7 @@ test("capital falls in m from below and rises from above, also after many observ
 });
 
 /** Coins with these chances, dealt to the arms in turn. */
-function play(arms: ReturnType<typeof boundedArms>, a: number, b: number, n: number, seed: number): void {
+function play(arms: ReturnType<typeof boundedComparison>, a: number, b: number, n: number, seed: number): void {
   const random = randomStream(seed);
   for (let i = 0; i < n; i++) {
     arms.see("candidate", random.next() < a ? 1 : 0);
@@ -44,8 +44,8 @@ function play(arms: ReturnType<typeof boundedArms>, a: number, b: number, n: num
 }
 
 for (const [name, make] of [
-  ["bounded", () => boundedArms(0.025, 200)],
-  ["unbounded", unboundedArms],
+  ["bounded", () => boundedComparison(0.025, 200)],
+  ["unbounded", unboundedComparison],
 ] as const) {
   test(`${name}: a difference is shown on its side alone, and the interval holds it`, () => {
     const arms = make();
@@ -72,7 +72,7 @@ for (const [name, make] of [
 }
 
 test("bounded: rare events are compared exactly", () => {
-  const arms = boundedArms(0.025, 1000);
+  const arms = boundedComparison(0.025, 1000);
   play(arms, 0.08, 0.01, 600, 4);
   assert.ok(arms.shown("above", (m) => m + 0.01, 0.025));
   assert.ok(!arms.shown("above", (m) => m + 0.12, 0.025));
@@ -82,7 +82,7 @@ test("bounded: equal arms are told apart in at most α of all tests, looking aga
   let wrong = 0;
   const tests = 120;
   for (let i = 0; i < tests; i++) {
-    const arms = boundedArms(0.025, 50);
+    const arms = boundedComparison(0.025, 50);
     const random = randomStream(9).split(i);
     for (let k = 0; k < 300; k++) {
       arms.see(random.next() < 0.3 ? "candidate" : "baseline", random.next() < 0.4 ? 1 : 0);

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { gathered } from "../../src/exchange/sessions.ts";
-import { watch } from "../../src/release/autoRollback.ts";
-import { releaseDesk } from "../../src/release/controller.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production } from "../../src/store/production.ts";
+import { collect } from "../../src/exchange/sessions.ts";
+import { autoRollback } from "../../src/release/autoRollback.ts";
+import { releaseController } from "../../src/release/controller.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore } from "../../src/store/production.ts";
 import { traffic, version } from "./traffic.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-release-"));
@@ -19,16 +19,16 @@ const hour = 3_600_000;
 
 async function withDesk(
   work: (made: {
-    readonly production: Production;
+    readonly production: TrafficStore;
     readonly clock: { at: number };
-    readonly desk: ReturnType<typeof releaseDesk>;
+    readonly desk: ReturnType<typeof releaseController>;
   }) => Promise<void>,
 ): Promise<void> {
-  const production = await openProduction(join(folder, `${stores++}.sqlite`));
+  const production = await openTrafficStore(join(folder, `${stores++}.sqlite`));
   const clock = { at: begin };
   try {
     for (const id of ["base", "tuned"]) await production.addVersion(version(id));
-    const desk = releaseDesk({ production, window: hour, now: () => clock.at });
+    const desk = releaseController({ production, window: hour, now: () => clock.at });
     await work({ production, clock, desk });
   } finally {
     await production.close();
@@ -127,7 +127,7 @@ test("the guard rolls back what breaks a guardrail, once, and leaves the rest al
     // six minutes in: no window has closed, and nobody waits for feedback to see that calls fail
     clock.at = begin + 360_000;
     const acted: string[] = [];
-    const guard = watch({
+    const guard = autoRollback({
       desk,
       onAction: ({ did, version: v, judgement }) => acted.push(`${did} ${v}: ${judgement.why}`),
     });
@@ -181,12 +181,12 @@ test("while many units are judged others have their turns", () =>
     await traffic(production, split, { sessions: 1000, from: begin, liked: () => 0.5 });
     clock.at = begin + 2 * hour;
     const [responses, signals] = [
-      await gathered(production.responses()),
-      await gathered(production.signals()),
+      await collect(production.responses()),
+      await collect(production.signals()),
     ];
     const splits = await production.splits();
     // a store that never lets go of the thread itself
-    const held: Production = {
+    const held: TrafficStore = {
       ...production,
       versions: async () => [version("base"), version("tuned")],
       splits: async () => splits,
@@ -203,7 +203,7 @@ test("while many units are judged others have their turns", () =>
       if (!over) setImmediate(turn);
     };
     setImmediate(turn);
-    await releaseDesk({ production: held, window: hour, now: () => clock.at }).state({ estimates: false });
+    await releaseController({ production: held, window: hour, now: () => clock.at }).state({ estimates: false });
     over = true;
     assert.ok(turns >= (2 * 1000) / 64, `${turns}`);
   }));

@@ -1,8 +1,8 @@
 /** Traffic under a split, with feedback, as a gateway and its inbox would have recorded it. */
 import { randomStream } from "../../src/core/random.ts";
-import type { ReceivedSignal, ServedResponse, Split, Version } from "../../src/core/served.ts";
+import type { ReceivedSignal, ServedResponse, TrafficSplit, Version } from "../../src/core/served.ts";
 import { assign, unitOf } from "../../src/release/split.ts";
-import type { Production, Write } from "../../src/store/production.ts";
+import type { TrafficStore, Write } from "../../src/store/production.ts";
 
 export const version = (id: string): Version => ({
   id,
@@ -25,7 +25,7 @@ export interface Traffic {
 }
 
 /** Each session sends one request, and its thumb comes ten seconds later. */
-export async function traffic(production: Production, split: Split, of: Traffic): Promise<void> {
+export async function traffic(production: TrafficStore, split: TrafficSplit, of: Traffic): Promise<void> {
   const batch: Write[] = [];
   for (let i = 0; i < of.sessions; i++) {
     const session = `${split.id}-session-${i}`;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import { thompsonShares } from "../../src/release/bandit.ts";
+import { thompsonSplit } from "../../src/release/bandit.ts";
 import { metrics, readGuardrail, sayBound } from "../../src/release/guardrails.ts";
-import { type JudgeOptions, judge, type Outcome } from "../../src/release/verdict.ts";
+import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../../src/release/verdict.ts";
 import { served, signal } from "../store/served.ts";
 
-type Draw = (arm: Outcome["arm"], random: ReturnType<typeof randomStream>) => Omit<Outcome, "arm">;
+type Draw = (arm: UnitOutcome["arm"], random: ReturnType<typeof randomStream>) => Omit<UnitOutcome, "arm">;
 
-function judged(options: JudgeOptions, units: number, draw: Draw) {
-  const evidence = judge(options);
+function judged(options: DecisionOptions, units: number, draw: Draw) {
+  const evidence = sequentialDecision(options);
   const random = randomStream(6);
   for (let i = 0; i < units; i++) {
     const arm = i % 2 === 0 ? "candidate" : "baseline";
@@ -20,7 +20,7 @@ function judged(options: JudgeOptions, units: number, draw: Draw) {
 const coin = (p: number, random: ReturnType<typeof randomStream>): number => (random.next() < p ? 1 : 0);
 
 test("better is promoted, worse is rolled back, alike is held", () => {
-  const rewards = (candidate: number, options: JudgeOptions = {}) =>
+  const rewards = (candidate: number, options: DecisionOptions = {}) =>
     judged(options, 800, (arm, random) => ({
       reward: coin(arm === "candidate" ? candidate : 0.5, random),
       measures: {},
@@ -35,7 +35,7 @@ test("better is promoted, worse is rolled back, alike is held", () => {
 });
 
 test("rewards on another scale, or without bounds, are judged alike", () => {
-  const on = (options: JudgeOptions, scale: (x: number) => number) =>
+  const on = (options: DecisionOptions, scale: (x: number) => number) =>
     judged(options, 800, (arm, random) => ({
       reward: scale(coin(arm === "candidate" ? 0.7 : 0.5, random)),
       measures: {},
@@ -138,23 +138,23 @@ test("Thompson's shares: certain winners get all but the floors, unknown ones al
     rewards: Array.from({ length: n }, (_, i) => ((i + 0.5) / n < mean ? 1 : 0)),
   });
   const options = { floor: 0.1, random: randomStream(2) };
-  assert.deepEqual(thompsonShares([many("a", 0.9, 500), many("b", 0.1, 500)], options), { a: 0.9, b: 0.1 });
-  const unknown = thompsonShares([many("a", 0, 0), many("b", 0, 0)], options);
+  assert.deepEqual(thompsonSplit([many("a", 0.9, 500), many("b", 0.1, 500)], options), { a: 0.9, b: 0.1 });
+  const unknown = thompsonSplit([many("a", 0, 0), many("b", 0, 0)], options);
   assert.ok(Math.abs(unknown.a! - 0.5) < 0.03);
   assert.ok(Math.abs(unknown.a! + unknown.b! - 1) < 1e-12);
   // Beta(3, 1) against Beta(1, 3): P(first is larger) = 1 − ∫ 3 x² (1 − x)³ dx = 0.95, so a share of 0.1 + 0.8 · 0.95
-  const two = thompsonShares([many("a", 1, 2), many("b", 0, 2)], { ...options, draws: 20_000 });
+  const two = thompsonSplit([many("a", 1, 2), many("b", 0, 2)], { ...options, draws: 20_000 });
   assert.ok(Math.abs(two.a! - 0.86) < 0.01, `${two.a}`);
   const unbounded = [
     { version: "a", rewards: [10, 12, 11, 13] },
     { version: "b", rewards: [5, 6, 4, 5] },
   ];
-  assert.ok(thompsonShares(unbounded, { ...options, range: undefined }).a! > 0.89);
-  assert.throws(() => thompsonShares([many("a", 0, 0), many("b", 0, 0)], { ...options, floor: 0.6 }), {
+  assert.ok(thompsonSplit(unbounded, { ...options, range: undefined }).a! > 0.89);
+  assert.throws(() => thompsonSplit([many("a", 0, 0), many("b", 0, 0)], { ...options, floor: 0.6 }), {
     code: "option.range",
   });
   // drawing from a posterior that there is not would never end
-  assert.throws(() => thompsonShares([{ version: "a", rewards: [5, 5, 5] }], options), {
+  assert.throws(() => thompsonSplit([{ version: "a", rewards: [5, 5, 5] }], options), {
     code: "option.range",
   });
 });

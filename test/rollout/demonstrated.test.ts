@@ -8,7 +8,7 @@ import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { type WithDemonstrationsOptions, withDemonstrations } from "../../src/rollout/demonstrated.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { answers, rightOf } from "../../src/worlds/answers.ts";
 
 const environment = answers({ questions: 3, vocabulary: 8 });
@@ -23,7 +23,7 @@ async function oneIteration(options: WithDemonstrationsOptions) {
     slots: { rollout: withDemonstrations(multiTurn({ groupSize: 4 }), options) },
   });
   const seen: Experience[] = [];
-  const done = await practise({
+  const done = await trainInMemory({
     environment,
     method: recipe.build(),
     engine: tabularEngine(),
@@ -70,7 +70,7 @@ test("an environment without the player is named", async () => {
 });
 
 test("sft comes to write what the expert writes, and samples nothing", async () => {
-  const { policy, counters, evaluate } = await practise({
+  const { policy, counters, evaluate } = await trainInMemory({
     environment,
     method: sft.build({ tasks: 3, learningRate: 0.5, schedule: "constant", warmUp: 0, minibatches: 1 }),
     engine: tabularEngine(),

@@ -6,18 +6,18 @@ import type { Advise, Seen } from "../../src/core/context.ts";
 import type { SampleRequest } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { actionTokens, type Message, type Task } from "../../src/core/types.ts";
-import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import type { Environment, Episode, Step } from "../../src/env/environment.ts";
-import { type EpisodeOptions, playEpisode, type Seat } from "../../src/rollout/episode.ts";
+import { type EpisodeOptions, playEpisode, type Actor } from "../../src/rollout/episode.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
-const codec = lexiconCodec(["left right again try", "hint"]);
+const codec = vocabularyCodec(["left right again try", "hint"]);
 const task: Task = { id: "t", prompt: [{ role: "user", content: "try" }], metadata: {}, seed: 1 };
 const model = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY), 64);
-const seat: Seat = {
+const seat: Actor = {
   kind: "model",
   id: "policy",
   codec,
@@ -66,7 +66,7 @@ function world(
 }
 
 const play = (environment: Environment, more: Partial<EpisodeOptions> = {}) =>
-  playEpisode({ environment, task, id: "0/t/0", seat: () => seat, random: randomStream(3), ...more });
+  playEpisode({ environment, task, id: "0/t/0", actor: () => seat, random: randomStream(3), ...more });
 
 test("playEpisode: one sequence that only grows, exact tokens, rewards, state keys, deterministic ids", async () => {
   const environment = world();
@@ -135,8 +135,8 @@ test("playEpisode: an episode that begins after it was given up is closed", asyn
 
 test("playEpisode: what a model throws is thrown on, and the episode is closed", async () => {
   const environment = world();
-  const bad: Seat = { ...seat, sample: () => Promise.reject(new Error("out of memory")) };
-  await assert.rejects(play(environment, { seat: () => bad }), /out of memory/);
+  const bad: Actor = { ...seat, sample: () => Promise.reject(new Error("out of memory")) };
+  await assert.rejects(play(environment, { actor: () => bad }), /out of memory/);
   assert.equal(environment.closed, 1);
 });
 
@@ -144,7 +144,7 @@ test("playEpisode: limits on turns, action tokens and context", async () => {
   const [turns] = await play(world({ limits: { turns: 2, actionTokens: 3 } }));
   assert.deepEqual(turns!.end, { kind: "truncated", limit: "turns", at: 2 });
   const asked: SampleRequest[] = [];
-  const small: Seat = {
+  const small: Actor = {
     ...seat,
     contextTokens: 6,
     sample: (requests) => {
@@ -152,7 +152,7 @@ test("playEpisode: limits on turns, action tokens and context", async () => {
       return model.sample(requests);
     },
   };
-  const [tokens] = await play(world(), { seat: () => small });
+  const [tokens] = await play(world(), { actor: () => small });
   assert.equal(asked[0]!.maxTokens, Math.min(3, 6 - asked[0]!.prompt.length));
   assert.ok(tokens!.end.kind === "truncated" && tokens!.end.limit === "tokens");
 });
@@ -218,8 +218,8 @@ test("playEpisode: a retry replays recorded tokens, hears the advice, and says w
 });
 
 test("playEpisode: a scripted player makes a demonstration with tokens and unknown log-probabilities", async () => {
-  const seats = (): Seat => ({ kind: "player", id: "expert", player: () => "left", codec });
-  const [t] = await play(world(), { seat: seats });
+  const seats = (): Actor => ({ kind: "player", id: "expert", player: () => "left", codec });
+  const [t] = await play(world(), { actor: seats });
   assert.equal(t!.origin, "demonstrated");
   assert.deepEqual(
     t!.turns.map((turn) => turn.rewards.paid),
@@ -323,7 +323,7 @@ test("multiTurn: a role is in one group per task, also where the other role did 
 test("playEpisode: an observation may be a whole conversation, with limits of its own; one that cannot be asked fails", async () => {
   const asked: SampleRequest[] = [];
   const seen: unknown[] = [];
-  const listening: Seat = {
+  const listening: Actor = {
     ...seat,
     sample: (requests) => {
       asked.push(...requests);
@@ -344,7 +344,7 @@ test("playEpisode: an observation may be a whole conversation, with limits of it
         },
       },
     );
-  const [t] = await play(saying("hint"), { seat: () => listening });
+  const [t] = await play(saying("hint"), { actor: () => listening });
   assert.deepEqual(
     t!.turns.map(({ prompt }) => prompt),
     [[{ role: "user", content: "hint" }], [{ role: "user", content: "hint" }]],

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Hono } from "hono";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { AccessKey, Scope } from "../../src/core/served.ts";
-import { askerOf } from "../../src/serve/asker.ts";
+import { senderKind } from "../../src/serve/asker.ts";
 import { type Gated, type GateOptions, gate, requireKeys } from "../../src/serve/auth.ts";
 import { mintKey, signToken } from "../../src/serve/keys.ts";
 
@@ -155,7 +155,7 @@ test("browsers say who asks, and what they leave out opens nothing to pages of o
     ["other page", "POST", `app://${host}`, undefined],
     ["other page", "GET", "https://evil.example", undefined],
   ] as const) {
-    assert.equal(askerOf({ method, host, origin, site }), asker, `${method} ${origin} ${site}`);
+    assert.equal(senderKind({ method, host, origin, site }), asker, `${method} ${origin} ${site}`);
   }
 });
 

@@ -101,7 +101,7 @@ test("a list with one wrong signal is not taken at all", async () => {
 
 test("a full disk and a failing store say so, with the time to wait, and nothing of why", async () => {
   const { post, state } = server();
-  const parts = { where: "store", got: "/secret/path", expected: "room", mend: "Free some." };
+  const parts = { where: "store", got: "/secret/path", expected: "room", fix: "Free some." };
   for (const [code, status, name] of [
     ["store.full", 507, "store_full"],
     ["store.failed", 503, "store_failed"],

@@ -8,7 +8,7 @@ import { gate } from "../../src/serve/auth.ts";
 import { type Acknowledged, type AcknowledgedList, inbox } from "../../src/serve/inbox.ts";
 import type { SessionBody } from "../../src/serve/records.ts";
 import type { ErrorBody } from "../../src/serve/refusal.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { recorder } from "../../src/store/recorder.ts";
 import { served } from "./memory.ts";
 
@@ -16,7 +16,7 @@ test("over a real store: what is acknowledged is there after it was closed and o
   const folder = mkdtempSync(join(tmpdir(), "whetstone-inbox-"));
   const file = join(folder, "store.sqlite");
   const open = async () => {
-    const production = await openProduction(file);
+    const production = await openTrafficStore(file);
     const writing = recorder(production);
     const app = inbox({
       production,
@@ -73,7 +73,7 @@ test("over a real store: what is acknowledged is there after it was closed and o
 
 test("of a session that says much, as much is shown as an answer may hold, and that there is more", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "whetstone-inbox-"));
-  const production = await openProduction(join(folder, "store.sqlite"));
+  const production = await openTrafficStore(join(folder, "store.sqlite"));
   t.after(async () => {
     await production.close();
     rmSync(folder, { recursive: true });

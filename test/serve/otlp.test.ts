@@ -8,18 +8,18 @@ import { gzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { z } from "zod";
 import { WhetstoneError } from "../../src/core/errors.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
+import { collect } from "../../src/exchange/sessions.ts";
 import { failed } from "../../src/serve/failed.ts";
 import { traces } from "../../src/serve/otlp.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore } from "../../src/store/production.ts";
 
 const spans = readFileSync(join(import.meta.dirname, "../exchange/spans/ai-sdk.json"), "utf8");
 let folder: string;
-let production: Production;
+let production: TrafficStore;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "whetstone-otlp-"));
-  production = await openProduction(join(folder, "store.sqlite"));
+  production = await openTrafficStore(join(folder, "store.sqlite"));
 });
 after(async () => {
   await production.close();
@@ -50,7 +50,7 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
     assert.deepEqual(sent.json, {
       partialSuccess: { rejectedSpans: 4, errorMessage: "Left out: 4 spans are not model calls." },
     });
-    const stored = await gathered(production.responses());
+    const stored = await collect(production.responses());
     assert.deepEqual(
       stored.map(({ id, turn, origin, version }) => [id, turn, origin, version]),
       [
@@ -63,7 +63,7 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
 });
 
 test("spans that could not be written stand where they stood when they are sent again", async () => {
-  const store = await openProduction(join(folder, "again.sqlite"));
+  const store = await openTrafficStore(join(folder, "again.sqlite"));
   let full = true;
   const lines: string[] = [];
   const routes = traces({
@@ -72,8 +72,8 @@ test("spans that could not be written stand where they stood when they are sent 
       ...store,
       write: async (batch) => {
         if (!full) return store.write(batch);
-        const [got, expected, mend] = ["a full disk", "room", "Free some."];
-        throw new WhetstoneError("store.full", { where: "store", got, expected, mend });
+        const [got, expected, fix] = ["a full disk", "room", "Free some."];
+        throw new WhetstoneError("store.full", { where: "store", got, expected, fix });
       },
     },
   });
@@ -88,7 +88,7 @@ test("spans that could not be written stand where they stood when they are sent 
   assert.deepEqual(lines, ["POST /v1/traces: store: got a full disk, expected room. Free some."]);
   full = false;
   assert.equal((await send()).status, 200);
-  const stored = await gathered(store.responses());
+  const stored = await collect(store.responses());
   assert.deepEqual(
     stored.map(({ trajectory, turn }) => [trajectory.split("/").at(-1), turn]),
     [
@@ -99,7 +99,7 @@ test("spans that could not be written stand where they stood when they are sent 
   await store.close();
 });
 
-test("protobuf, other encodings, other JSON and broken gzip are refused with a mend", async () => {
+test("protobuf, other encodings, other JSON and broken gzip are refused with a fix", async () => {
   const refused = [
     await post("x", { "content-type": "application/x-protobuf" }),
     await post(spans, { "content-encoding": "br" }),
@@ -120,12 +120,12 @@ test("protobuf, other encodings, other JSON and broken gzip are refused with a m
 });
 
 test("spans of what was erased are left out and counted", async () => {
-  const [first] = await gathered(production.responses());
+  const [first] = await collect(production.responses());
   await production.erase({ session: first!.session });
   const sent = await post(spans);
   assert.equal(sent.status, 200);
   assert.equal(sent.json.partialSuccess?.rejectedSpans, 6);
-  assert.deepEqual(await gathered(production.responses()), []);
+  assert.deepEqual(await collect(production.responses()), []);
 });
 
 const span = (n: number, more: object = {}) => ({

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { mintKey } from "../../src/serve/keys.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const upstreamKey = "sk-upstream-4f1d6e0c9b7a";
@@ -21,7 +21,7 @@ test("nothing that is printed, answered in error or stored holds a secret", asyn
     { label: "app", scopes: ["chat", "feedback", "read", "admin"] },
     Date.now(),
   );
-  const production = await openProduction(store);
+  const production = await openTrafficStore(store);
   await production.putKey(key);
   await production.close();
   // an upstream that fails, and then is gone

@@ -4,16 +4,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Split, Version } from "../../src/core/served.ts";
+import type { TrafficSplit, Version } from "../../src/core/served.ts";
 import { gate } from "../../src/serve/auth.ts";
 import { mintKey } from "../../src/serve/keys.ts";
 import type { ErrorBody } from "../../src/serve/refusal.ts";
 import { type JudgementBody, type VersionsBody, versionRoutes } from "../../src/serve/versions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { traffic } from "../release/traffic.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-versions-"));
-const production = await openProduction(join(folder, "store.sqlite"));
+const production = await openTrafficStore(join(folder, "store.sqlite"));
 after(async () => {
   await production.close();
   rmSync(folder, { recursive: true, force: true });
@@ -45,7 +45,7 @@ test("versions are added once, split, and judged", async () => {
   );
   assert.equal(tuned.parent, base.id);
   assert.equal((await json<VersionsBody>(ask("GET", "/v1/versions"))).split, null);
-  const split = await json<Split>(
+  const split = await json<TrafficSplit>(
     ask("POST", "/v1/splits", { shares: { [base.id]: 0.5, [tuned.id]: 0.5 }, why: "halves" }),
   );
   assert.equal(split.unit, "session");
@@ -60,7 +60,7 @@ test("versions are added once, split, and judged", async () => {
   });
   clock.at += 2 * 3_600_000;
   assert.equal((await judged()).decision, "promote");
-  assert.equal((await json<{ splits: Split[] }>(ask("GET", "/v1/splits"))).splits.length, 1);
+  assert.equal((await json<{ splits: TrafficSplit[] }>(ask("GET", "/v1/splits"))).splits.length, 1);
 });
 
 test("a version that several add at once is one, and nobody is refused", async () => {

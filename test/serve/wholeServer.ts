@@ -11,16 +11,16 @@ import {
   serveProduction,
 } from "../../src/serve/gateway/server.ts";
 import { liveVersions } from "../../src/serve/gateway/versions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore } from "../../src/store/production.ts";
 import { recorder } from "../../src/store/recorder.ts";
-import { openStore, type Store } from "../../src/store/store.ts";
+import { openRunStore, type RunStore } from "../../src/store/store.ts";
 import { ran } from "./dashboard/world.ts";
 
 export interface WholeServer {
   readonly server: ProductionServer;
-  readonly production: Production;
-  readonly store: Store;
+  readonly production: TrafficStore;
+  readonly store: RunStore;
   /** Id of the live version. */
   readonly version: string;
   close(): Promise<void>;
@@ -30,13 +30,13 @@ export interface WholeServer {
 export async function wholeServer(
   answerer: Answerer,
   options: Partial<ProductionServerOptions> = {},
-  prepare: (production: Production) => Promise<void> = async () => {},
+  prepare: (production: TrafficStore) => Promise<void> = async () => {},
 ): Promise<WholeServer> {
   const folder = mkdtempSync(join(tmpdir(), "whetstone-serve-"));
   const where = join(folder, "serve.sqlite");
-  const store = await openStore(where, "own thread");
+  const store = await openRunStore(where, "own thread");
   await ran(store, "run", 3, () => 0.5);
-  const production = await openProduction(where);
+  const production = await openTrafficStore(where);
   await prepare(production);
   const writing = recorder(production);
   const version = versionOf({ kind: "local", name: "m" }, 1);

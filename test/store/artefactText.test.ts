@@ -132,7 +132,7 @@ test("a lesson written by hand needs a heading and a text alone", () => {
   assert.match(one?.id ?? "", /^[0-9a-f]{12}$/);
 });
 
-test("what cannot be read is named, with its file and line, and how to mend it", () => {
+test("what cannot be read is named, with its file and line, and how to fix it", () => {
   const cases: readonly (readonly [
     Parameters<typeof readArtefactFiles>[0],
     Record<string, string>,

@@ -11,8 +11,8 @@ import {
 } from "../../src/core/artefact.ts";
 import { packVector } from "../../src/core/encoder.ts";
 import { writeArtefactFolder } from "../../src/store/artefactFolder.ts";
-import { openShelf } from "../../src/store/entryStore.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openEntryStore } from "../../src/store/entryStore.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { withCode } from "../train/world.ts";
 import { folder, onEach } from "./each.ts";
 import { served, signal } from "./served.ts";
@@ -52,7 +52,7 @@ const library = (why: string, parents: readonly string[], ...entries: LibraryEnt
 onEach(
   "versions of artefacts are kept with what they came from, why, and how well they did",
   async (where) => {
-    const store = await openProduction(where);
+    const store = await openTrafficStore(where);
     const first = library("the first", [], entry("a", writtenBy("person")));
     const second = library(
       "one more",
@@ -95,7 +95,7 @@ onEach(
 onEach(
   "what was made from an erased user's data goes from every version and folder, and comes back no more",
   async (where) => {
-    const store = await openProduction(where);
+    const store = await openTrafficStore(where);
     for (const user of ["ann", "bob"]) {
       const session = `session-of-${user}`;
       await store.write([
@@ -168,8 +168,8 @@ onEach(
 onEach(
   "an erasure that could not reach a folder takes all that was made from what is gone when it is asked for again",
   async (where) => {
-    const store = await openProduction(where);
-    const shelf = await openShelf(where);
+    const store = await openTrafficStore(where);
+    const shelf = await openEntryStore(where);
     await store.write([{ kind: "response", response: served("session-of-ann", 0, { at: 1000 }) }]);
     const { from: made } = from("ann", "session-of-ann");
     const anns: Origins = { by: "reflection", from: { ...made, users: [], signals: [] }, trajectories: [] };
@@ -202,7 +202,7 @@ onEach(
 );
 
 onEach("versions that several add at once are all there, in some order", async (where) => {
-  const stores = await Promise.all([openProduction(where), openProduction(where)]);
+  const stores = await Promise.all([openTrafficStore(where), openTrafficStore(where)]);
   const versions = Array.from({ length: 12 }, (_, i) =>
     library(`the ${i}th`, [], entry(`e${i}`, writtenBy("person"))),
   );

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { messageOf } from "../../src/core/errors.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { recorder } from "../../src/store/recorder.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { withCode } from "../train/world.ts";
@@ -31,7 +31,7 @@ const noise = (): string => randomBytes(100_000).toString("hex");
 
 /** Gives signals until one is refused, makes room, and looks at what is there. */
 async function fill(where: string, makeRoom: () => void): Promise<void> {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   const recording = recorder(store, { delay: 1 });
   const taken: string[] = [];
   const give = async (i: number): Promise<void> => {
@@ -59,7 +59,7 @@ async function fill(where: string, makeRoom: () => void): Promise<void> {
   await recording.flush();
   assert.deepEqual(recording.state(), { pending: 0, recorded: 1, lost: 0 });
   await store.close();
-  const again = await openProduction(where);
+  const again = await openTrafficStore(where);
   assert.deepEqual(
     (await all(again.signals())).map((s) => s.id),
     taken,

@@ -6,8 +6,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { searchBytes } from "../../src/store/byteSearch.ts";
 import { dropRows } from "../../src/store/exportedFiles.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production, Write } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore, Write } from "../../src/store/production.ts";
 import { recorder } from "../../src/store/recorder.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { withCode } from "../train/world.ts";
@@ -18,10 +18,10 @@ const response = (session: string, turn: number, at: number, user?: string): Wri
   kind: "response",
   response: served(session, turn, { at, ...(user !== undefined && { user }) }),
 });
-const ids = async (store: Production): Promise<string[]> => (await all(store.responses())).map((r) => r.id);
+const ids = async (store: TrafficStore): Promise<string[]> => (await all(store.responses())).map((r) => r.id);
 
 onEach("what is too old goes, each at its own age; what remains needs nothing older", async (where) => {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   for (let t = 0; t < 6; t++) await store.write([response("long-session", t, 1000 + t)]);
   await store.write([
     {
@@ -61,7 +61,7 @@ onEach("what is too old goes, each at its own age; what remains needs nothing ol
 onEach(
   "a user's sessions go whole, with signals about others that name them, and traffic that was on its way",
   async (where) => {
-    const store = await openProduction(where);
+    const store = await openTrafficStore(where);
     // on its way until they are gone, however slow the machine
     const gone = Promise.withResolvers<void>();
     const recording = recorder({ write: (entries) => gone.promise.then(() => store.write(entries)) });
@@ -107,7 +107,7 @@ onEach(
 );
 
 onEach("nothing about a session gets in while another process erases it", async (where, kind) => {
-  const [one, other] = [await openProduction(where), await openProduction(where)];
+  const [one, other] = [await openTrafficStore(where), await openTrafficStore(where)];
   const rounds = kind === "PostgreSQL" ? 8 : 2;
   for (let round = 0; round < rounds; round++) {
     const session = `busy-session-${round}`;
@@ -130,7 +130,7 @@ onEach("nothing about a session gets in while another process erases it", async 
 onEach(
   "whoever reads what is erased meanwhile is waited for: nothing of it is left in the files",
   async (where, kind) => {
-    const store = await openProduction(where);
+    const store = await openTrafficStore(where);
     await store.write([response("read-session", 0, 1)]);
     const leave = kind === "PostgreSQL" ? await reading(where) : readingFile(where);
     const erasing = store.erase({ session: "read-session" });
@@ -164,7 +164,7 @@ function readingFile(file: string): () => Promise<void> {
 }
 
 onEach("two processes: one erases what the other would go on from", async (where) => {
-  const [one, other] = [await openProduction(where), await openProduction(where)];
+  const [one, other] = [await openTrafficStore(where), await openTrafficStore(where)];
   await one.write([response("shared-session", 0, 1), response("shared-session", 1, 10)]);
   await other.erase({ before: 20 });
   await one.write([response("shared-session", 2, 30)]);
@@ -174,7 +174,7 @@ onEach("two processes: one erases what the other would go on from", async (where
 });
 
 onEach("a mention by somebody else is no remainder, and neither is a longer name", async (where) => {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   await store.write([
     response("customer-42", 0, 1),
     response("customer-421", 0, 2),

@@ -5,14 +5,14 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production, Write } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore, Write } from "../../src/store/production.ts";
 import { withCode } from "../train/world.ts";
 import { folder, onEach, postgres } from "./each.ts";
 import { all, served, signal } from "./served.ts";
 
-async function withStore(where: string, work: (store: Production) => Promise<void>): Promise<void> {
-  const store = await openProduction(where);
+async function withStore(where: string, work: (store: TrafficStore) => Promise<void>): Promise<void> {
+  const store = await openTrafficStore(where);
   try {
     await work(store);
   } finally {
@@ -71,7 +71,7 @@ onEach("a key makes two signals one; without a key, or with another, they are tw
 onEach(
   "erasing a user: rows, bytes, exported rows; and nothing more is taken about it",
   async (where, kind) => {
-    const store = await openProduction(where);
+    const store = await openTrafficStore(where);
     const exported = join(folder, `exported-${kind}.jsonl`);
     writeFileSync(exported, `{"session":"mine-12345678"}\n\n{"session":"other-12345678"}\n`);
     await store.addExport({
@@ -126,7 +126,7 @@ onEach("redacted before it is stored, and erased by the name that was given", as
   const onRedacted = (what: string, times: number): void => {
     redacted[what] = (redacted[what] ?? 0) + times;
   };
-  const store = await openProduction(where, { redaction: { onRedacted } });
+  const store = await openTrafficStore(where, { redaction: { onRedacted } });
   const user = "ann.lee@mail.example";
   for (let t = 0; t < 3; t++) {
     const response = served("s", t, { user });
@@ -157,7 +157,7 @@ function heldBytes(): number {
 }
 
 onEach("of many large rows few are in memory at a time, whichever is looked at", async (where) => {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   const bytes = 3e6;
   const said = (i: number): string => `${i} ${"x".repeat(bytes)}`;
   for (let i = 0; i < 24; i++) {
@@ -192,7 +192,7 @@ onEach("of many large rows few are in memory at a time, whichever is looked at",
 });
 
 onEach("redaction leaves the names of responses that are kept, and of no others", async (where) => {
-  const store = await openProduction(where, { redaction: {} });
+  const store = await openTrafficStore(where, { redaction: {} });
   const [ours, theirs] = ["chat-ann@mail.example", "leak-bob@mail.example"];
   await store.write([write(served("s", 0, { id: ours }))]);
   const about = [{ response: ours }, { response: theirs }, { response: "new-eve@mail.example" }];
@@ -215,7 +215,7 @@ onEach("redaction leaves the names of responses that are kept, and of no others"
 });
 
 onEach("filters, pages and summaries", async (where) => {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   const sessions = ["a", "b", "c"];
   // more than two pages, many of one time
   const batch = sessions.flatMap((session, s) =>
@@ -240,7 +240,7 @@ onEach("filters, pages and summaries", async (where) => {
   const seen = (await all(store.responses())).map((r) => r.id);
   assert.equal(new Set(seen).size, 450);
   assert.ok(seen.slice(0, 150).every((id) => id.startsWith("a-")));
-  const count = async (filter: Parameters<Production["responses"]>[0]): Promise<number> =>
+  const count = async (filter: Parameters<TrafficStore["responses"]>[0]): Promise<number> =>
     (await all(store.responses(filter))).length;
   assert.deepEqual(
     await Promise.all([
@@ -252,7 +252,7 @@ onEach("filters, pages and summaries", async (where) => {
     ]),
     [150, 75, 150, 150, 0],
   );
-  const named = async (filter: Parameters<Production["signals"]>[0]): Promise<string> =>
+  const named = async (filter: Parameters<TrafficStore["signals"]>[0]): Promise<string> =>
     (await all(store.signals(filter))).map((s) => s.id).join("");
   assert.deepEqual(
     await Promise.all([
@@ -319,7 +319,7 @@ onEach("versions, splits and keys: in the order made; only keys change", (where)
 );
 
 onEach("two processes with the same keys: one signal each, whoever comes first", async (where) => {
-  const stores = [await openProduction(where), await openProduction(where)];
+  const stores = [await openTrafficStore(where), await openTrafficStore(where)];
   const keys = Array.from({ length: 300 }, (_, i) => `key-${i}`);
   const written = await Promise.all(
     stores.flatMap((store, s) =>
@@ -344,7 +344,7 @@ test("PostgreSQL: what is wrong with a URL is said without its password", async 
     ["postgres://me:hunter2@127.0.0.1:1/db", /no server at that address.*Start it/],
     ["postgres://me:hunter2@host.invalid/db", /unknown host|EAI_AGAIN/],
   ] as const) {
-    await assert.rejects(openProduction(url), (e: unknown) => {
+    await assert.rejects(openTrafficStore(url), (e: unknown) => {
       withCode("store.failed", words)(e);
       assert.ok(e instanceof Error && !e.message.includes("hunter2") && !String(e.stack).includes("hunter2"));
       return true;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { WhetstoneError } from "../../src/core/errors.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production, Write } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore, Write } from "../../src/store/production.ts";
 import { type RecorderOptions, recorder } from "../../src/store/recorder.ts";
 import { withCode } from "../train/world.ts";
 import { onEach } from "./each.ts";
@@ -14,7 +14,7 @@ function gated() {
   const batches: string[][] = [];
   const open: { resolve(): void; reject(e: unknown): void }[] = [];
   const idOf = (entry: Write): string => (entry.kind === "signal" ? entry.signal.id : entry.response.id);
-  const write: Production["write"] = async (batch) => {
+  const write: TrafficStore["write"] = async (batch) => {
     await new Promise<void>((resolve, reject) => open.push({ resolve, reject }));
     batches.push(batch.map(idOf));
     return batch.map((entry) => ({ id: idOf(entry), duplicate: false }));
@@ -30,10 +30,10 @@ function gated() {
   return { batches, end, write, waiting: () => open.length };
 }
 
-const recorderOn = (write: Production["write"], options: RecorderOptions = {}) =>
+const recorderOn = (write: TrafficStore["write"], options: RecorderOptions = {}) =>
   recorder({ write }, options);
 const failure = (code: "store.full" | "store.failed" | "store.erased") =>
-  new WhetstoneError(code, { where: "store", got: code, expected: "another", mend: "Mend it." });
+  new WhetstoneError(code, { where: "store", got: code, expected: "another", fix: "Mend it." });
 
 test("what arrives while a transaction is written goes into the next one, in its order", async () => {
   const { batches, end, write } = gated();
@@ -214,7 +214,7 @@ test("one entry to blame holds nobody else up", async () => {
 });
 
 onEach("recorded is on disk after a flush, acknowledged at once", async (where) => {
-  const store = await openProduction(where);
+  const store = await openTrafficStore(where);
   const recording = recorder(store);
   recording.record(served("s", 0));
   await recording.recordDurably(served("s", 1));
@@ -227,7 +227,7 @@ onEach("recorded is on disk after a flush, acknowledged at once", async (where) 
     { id: "a", duplicate: true },
   ]);
   await recording.close();
-  const again = await openProduction(where);
+  const again = await openTrafficStore(where);
   assert.equal((await all(again.responses())).length, 2);
   assert.equal((await all(again.signals())).length, 1);
   await again.close();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { packVector } from "../../src/core/encoder.ts";
-import type { OpenShelf, Placed, Shelved } from "../../src/core/entryStore.ts";
+import type { OpenEntryStore, EntryAtCursor, StoredEntry } from "../../src/core/entryStore.ts";
 import { isWhetstoneError } from "../../src/core/errors.ts";
-import { openShelf } from "../../src/store/entryStore.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openEntryStore } from "../../src/store/entryStore.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { onEach } from "./each.ts";
 import { served } from "./served.ts";
 
-const entry = (id: string, more: Partial<Shelved> = {}): Shelved => ({
+const entry = (id: string, more: Partial<StoredEntry> = {}): StoredEntry => ({
   id,
   text: `text of ${id}`,
   vector: packVector([0.6, -0.8]),
@@ -15,8 +15,8 @@ const entry = (id: string, more: Partial<Shelved> = {}): Shelved => ({
   ...more,
 });
 
-async function all(shelf: OpenShelf, collection: string, place = 0): Promise<Placed[]> {
-  const out: Placed[] = [];
+async function all(shelf: OpenEntryStore, collection: string, place = 0): Promise<EntryAtCursor[]> {
+  const out: EntryAtCursor[] = [];
   for await (const placed of shelf.since(collection, place)) out.push(placed);
   return out;
 }
@@ -24,7 +24,7 @@ async function all(shelf: OpenShelf, collection: string, place = 0): Promise<Pla
 onEach(
   "entries come back whole, in order, replaced ones at the end, also more than a page",
   async (where) => {
-    const shelf = await openShelf(where);
+    const shelf = await openEntryStore(where);
     const from = { sessions: ["s"], users: [], responses: [], signals: [] };
     const whole = entry("a", { data: { plan: ["x", null, 1] }, from });
     const first = await shelf.put("one", [whole, entry("b")]);
@@ -52,7 +52,7 @@ onEach(
     const many = Array.from({ length: 1203 }, (_, i) => entry(`${i}`));
     const from0 = await shelf.put("many", many);
     await shelf.close();
-    const opened = await openShelf(where);
+    const opened = await openEntryStore(where);
     const read = await all(opened, "many");
     assert.deepEqual(
       read.map(({ entry: { id } }) => id),
@@ -64,8 +64,8 @@ onEach(
 );
 
 onEach("what was made from somebody's data goes with it, and nothing more of it is taken", async (where) => {
-  const production = await openProduction(where);
-  const shelf = await openShelf(where);
+  const production = await openTrafficStore(where);
+  const shelf = await openEntryStore(where);
   await production.write([{ kind: "response", response: served("session-of-ann", 0, { user: "ann" }) }]);
   const none = { sessions: [], users: [], responses: [], signals: [] };
   await shelf.put("one", [

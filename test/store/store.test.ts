@@ -10,10 +10,10 @@ import { makeFolder } from "../../src/common/files/files.ts";
 import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/types.ts";
 import { migrated, sqliteDatabase } from "../../src/store/database.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
-import type { Evaluation, RunStart, Store, TrajectorySearch } from "../../src/store/store.ts";
-import { keptIterations, openStore, storeOn, whyKept } from "../../src/store/store.ts";
+import type { Evaluation, RunStart, RunStore, TrajectorySearch } from "../../src/store/store.ts";
+import { keptIterations, openRunStore, runStoreOn, whyKept } from "../../src/store/store.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { folder, freshFile, onEach } from "./each.ts";
 
@@ -64,8 +64,8 @@ const trajectory = (id: string, end: Ending = done(true), turns = 3): Trajectory
   origin: "sampled",
 });
 
-async function withStore(where: string, work: (store: Store, where: string) => Promise<void>): Promise<void> {
-  const store = await openStore(where);
+async function withStore(where: string, work: (store: RunStore, where: string) => Promise<void>): Promise<void> {
+  const store = await openRunStore(where);
   try {
     await store.startRun(run);
     await work(store, where);
@@ -274,13 +274,13 @@ onEach(
 
 onEach("two readers and a writer at once", (where) =>
   withStore(where, async (writer, file) => {
-    const readers = await Promise.all([openStore(file), openStore(file)]);
+    const readers = await Promise.all([openRunStore(file), openRunStore(file)]);
     const write = async () => {
       for (let i = 0; i < 20; i++) {
         await writer.saveIteration(run.id, i, { metrics: { a: i, b: i, c: i }, trajectories: [] });
       }
     };
-    const read = async (store: Store) => {
+    const read = async (store: RunStore) => {
       for (let i = 0; i < 30; i++) {
         const count = (await store.metrics(run.id)).length;
         assert.equal(count % 3, 0, "a reader never sees half an iteration");
@@ -324,7 +324,7 @@ test("a full disk while a store is made: one clear error, and it is made once th
   let pages = 1;
   while (!(await made(pages))) pages += 7;
   assert.ok(pages > 20, "it failed in the midst of its tables as well");
-  const store = await openStore(file);
+  const store = await openRunStore(file);
   await store.startRun(run);
   assert.equal((await store.runs()).length, 1);
   await store.close();
@@ -336,7 +336,7 @@ test("a full disk: one clear error, and what was saved stays", async () => {
   const database = openDatabase(file);
   const opened = sqliteDatabase(database, file);
   await migrated(opened);
-  const store = storeOn(opened);
+  const store = runStoreOn(opened);
   await store.startRun(run);
   await store.saveIteration(run.id, 0, { metrics: { loss: 1 }, trajectories: [] });
   const { page_count: pages } = database.prepare("PRAGMA page_count").get() as { page_count: number };
@@ -350,7 +350,7 @@ test("a full disk: one clear error, and what was saved stays", async () => {
     failsWith(/got a full disk, expected room to write\. Free some space/, "store.full"),
   );
   await store.close();
-  const again = await openStore(file);
+  const again = await openRunStore(file);
   assert.deepEqual(
     (await again.metrics(run.id)).map((m) => m.iteration),
     [0],
@@ -377,7 +377,7 @@ test("a database of something else is refused before as much as a byte is writte
       const before = looked();
       for (const thread of ["this thread", "own thread"] as const) {
         await assert.rejects(
-          openStore(file, thread),
+          openRunStore(file, thread),
           failsWith(/a SQLite database of something else, with the tables users, posts/),
         );
         assert.deepEqual(looked(), before, `${journal}, ${state}, ${thread}`);
@@ -392,7 +392,7 @@ test("a store is its owner's alone, from its first byte on", {
   const before = process.umask(0o022);
   try {
     const file = freshFile();
-    const store = await openStore(file);
+    const store = await openRunStore(file);
     await store.startRun(run);
     for (const part of ["", "-wal", "-shm"]) {
       assert.equal((statSync(`${file}${part}`).mode & 0o777).toString(8), "600", part);
@@ -406,10 +406,10 @@ test("a store is its owner's alone, from its first byte on", {
 test("a file that is no store, a damaged one, an unwritable folder, a locked store: one clear line each", async () => {
   const other = join(folder, "other.sqlite");
   writeFileSync(other, "this is not a database, and long enough to be read as one. ".repeat(20));
-  await assert.rejects(openStore(other), failsWith(/not a SQLite database/));
-  await assert.rejects(openStore(join(other, "below", "x.sqlite")), failsWith(/cannot be opened/));
-  await assert.rejects(openStore(folder), failsWith(/got a folder, expected a file/));
-  await assert.rejects(openProduction(folder), failsWith(/got a folder, expected a file/));
+  await assert.rejects(openRunStore(other), failsWith(/not a SQLite database/));
+  await assert.rejects(openRunStore(join(other, "below", "x.sqlite")), failsWith(/cannot be opened/));
+  await assert.rejects(openRunStore(folder), failsWith(/got a folder, expected a file/));
+  await assert.rejects(openTrafficStore(folder), failsWith(/got a folder, expected a file/));
   assert.match(storeFailure("x", { errcode: 11 }).message, /damaged/);
   assert.match(storeFailure("x", { errcode: 5 | (1 << 8) }).message, /locked by another process/);
   assert.match(storeFailure("x", new Error("odd")).message, /"odd"/);
@@ -457,7 +457,7 @@ test("kill -9 while it writes leaves a valid store of whole iterations", async (
 
     const database = openDatabase(file);
     assert.deepEqual({ ...database.prepare("PRAGMA integrity_check").get() }, { integrity_check: "ok" });
-    const store = storeOn(sqliteDatabase(database, file));
+    const store = runStoreOn(sqliteDatabase(database, file));
     const last = (await store.metrics(run.id)).at(-1)!.iteration;
     assert.ok(last >= lastTold, `iteration ${lastTold} was acknowledged, the store ends with ${last}`);
     assert.equal((await store.metrics(run.id)).filter((m) => m.iteration === last).length, 2);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Chat, ChatRequest } from "../../src/core/chat.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { lmrlGames, lmrlGym } from "../../src/suite/lmrlGym.ts";
 import type { SuiteOptions, SuiteResult } from "../../src/suite/suite.ts";
 import { play } from "../env/play.ts";
@@ -68,7 +68,7 @@ test("lmrl-gym: who has not been trained here is told the rules first; who says 
 test("lmrl-gym: a model of whole words reads and writes all that is said in a game", async () => {
   for (const { make } of lmrlGames) {
     const game = make();
-    const codec = lexiconCodec(game.lexicon?.() ?? []);
+    const codec = vocabularyCodec(game.lexicon?.() ?? []);
     const { conversation } = await play(game, game.tasks("train")[0]!, game.flawed!);
     for (const { content } of conversation)
       assert.equal(codec.decode(codec.encode(content)), content, game.name);

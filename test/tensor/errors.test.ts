@@ -52,7 +52,7 @@ const wrong: readonly (readonly [string, () => unknown, RegExp])[] = [
 ];
 
 for (const [name, call, message] of wrong) {
-  test(`${name} says what was wrong and how to mend it: ${message.source.slice(0, 40)}`, () => {
+  test(`${name} says what was wrong and how to fix it: ${message.source.slice(0, 40)}`, () => {
     assert.throws(call, (e) => {
       assert.ok(e instanceof TensorError);
       assert.match(e.message, message);

@@ -17,7 +17,7 @@ import {
   proposedArtefacts,
   takeBest,
 } from "../../src/train/artefacts.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { nothing } from "../../src/update/nothing.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { withCode } from "./world.ts";
@@ -113,7 +113,7 @@ test("a model that talks is told once, in front of everything, and its turns say
       environment,
       task: environment.tasks("train")[0]!,
       id: "e",
-      seat: () => ({ kind: "chat", id: "policy", chat }),
+      actor: () => ({ kind: "chat", id: "policy", chat }),
       random: randomStream(1),
       artefact,
       limits: { turns: 2 },
@@ -171,7 +171,7 @@ test("in a run every episode is told what is in force, but for those that say ot
       },
     },
   });
-  await practise({
+  await trainInMemory({
     environment: keyDoor(),
     method: recipe.build({ tasks: 1 }),
     engine: tabularEngine(),

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Task } from "../../src/core/types.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import {
   delayed,
@@ -74,7 +74,7 @@ test("a run that could not begin leaves its folder to the one that can", async (
   const absent = { ...plan.engine, create: () => Promise.reject(new Error("no such model")) };
   await assert.rejects(runIn(root, { ...plan, engine: absent }), /no such model/);
   assert.equal(existsSync(join(root, "run")), false);
-  const store = await openStore(join(root, "whetstone.sqlite"));
+  const store = await openRunStore(join(root, "whetstone.sqlite"));
   assert.deepEqual(await store.runs(), []);
   await store.close();
   assert.equal(iterations((await runIn(root, plan)).events), 4);
@@ -235,7 +235,7 @@ for (const name of ["local", "tabular"] as const) {
       writeFileSync(file, whole);
     }
     await engine.open("policy", join(checkpoints, before, "models", "policy"));
-    // the mend that the error names: go on from the one before
+    // the fix that the error names: go on from the one before
     rmSync(join(checkpoints, last), { recursive: true });
     await runIn(at, { ...options, resume: true });
     assert.deepEqual(await traceOf(at), expected);

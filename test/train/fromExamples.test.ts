@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mean } from "../../src/common/statistics/statistics.ts";
-import type { ServedLesson } from "../../src/core/trainingExamples.ts";
-import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import type { TrainingExample } from "../../src/core/trainingExamples.ts";
+import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { cispo } from "../../src/methods/baseline/cispo/method.ts";
 import { dpo } from "../../src/methods/baseline/dpo/method.ts";
 import { kto } from "../../src/methods/baseline/kto/method.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
-import { lessonsFor } from "../../src/train/fromExamples.ts";
+import { exampleKindFor } from "../../src/train/fromExamples.ts";
 import { ask, learn, nowhere, reply, task, verdict } from "./lessons.ts";
 
-const pairs: readonly ServedLesson[] = ["red", "blue"].map((question) => ({
+const pairs: readonly TrainingExample[] = ["red", "blue"].map((question) => ({
   kind: "pair",
   id: question,
   task: task(question),
@@ -32,7 +32,7 @@ test("corrections as pairs: dpo makes the correction likelier than the reply tha
 });
 
 test("demonstrations: sft makes what was shown likely", async () => {
-  const shown: readonly ServedLesson[] = [
+  const shown: readonly TrainingExample[] = [
     {
       kind: "demonstration",
       id: "d",
@@ -59,8 +59,8 @@ function conversation(
   p: number,
   value: number,
   words: readonly string[],
-): ServedLesson {
-  const codec = lexiconCodec(words);
+): TrainingExample {
+  const codec = vocabularyCodec(words);
   const action = Int32Array.from([...codec.encode(text), codec.endId]);
   const logp = new Float32Array(action.length);
   logp[0] = Math.log(p);
@@ -95,7 +95,7 @@ test("logged rewards: off-policy gradients weigh each reply by its recorded prob
 test("what was not recorded as this policy's tokens is left out of conversations, and counted", async () => {
   const other = conversation("b", "go", 0.5, 0, ["a", "b", "c", "d", "go", "red"]);
   const bare = conversation("c", "stop", 0.5, 1, words);
-  const textOnly: ServedLesson = {
+  const textOnly: TrainingExample = {
     ...bare,
     ...(bare.kind === "conversation" && {
       logged: { ...bare.logged, trajectory: reply("c", "red", "stop") },
@@ -109,7 +109,7 @@ test("what was not recorded as this policy's tokens is left out of conversations
 
 test("which lessons suit a method", () => {
   assert.deepEqual(
-    [dpo, sft, kto, cispo].map((recipe) => lessonsFor(recipe.build())),
+    [dpo, sft, kto, cispo].map((recipe) => exampleKindFor(recipe.build())),
     ["pair", "demonstration", "verdict", "conversation"],
   );
 });

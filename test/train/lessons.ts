@@ -1,12 +1,12 @@
 /** Hand-made training examples, and their effect on a policy. */
-import { loggedTask, type ServedLesson } from "../../src/core/trainingExamples.ts";
+import { loggedTask, type TrainingExample } from "../../src/core/trainingExamples.ts";
 import type { Message, Trajectory, TurnTokens } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { loggedPrompts } from "../../src/env/loggedPrompts.ts";
 import type { Recipe } from "../../src/method/method.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { fromLessons } from "../../src/train/fromExamples.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { fromExamples } from "../../src/train/fromExamples.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { plainAscent } from "../../src/train/trainingArm.ts";
 
 export const ask = (content: string): readonly Message[] => [{ role: "user", content }];
@@ -57,24 +57,24 @@ async function logpOf(policy: Parameters<NonNullable<Watched>>[2], question: str
   });
   return logp.reduce((a, b) => a + b, 0);
 }
-type Watched = Parameters<typeof practise>[0]["watch"];
+type Watched = Parameters<typeof trainInMemory>[0]["watch"];
 
 /** Trains on the examples for a few steps; returns the log-probabilities of some replies before and after. */
 export async function learn(
   recipe: Recipe,
-  lessons: readonly ServedLesson[],
+  lessons: readonly TrainingExample[],
   question: string,
   replies: readonly string[],
 ) {
   const environment = loggedPrompts(lessons);
-  const done = await practise({
+  const done = await trainInMemory({
     environment,
-    method: fromLessons(recipe.build({ ...plainAscent, learningRate: 0.5 }), lessons),
+    method: fromExamples(recipe.build({ ...plainAscent, learningRate: 0.5 }), lessons),
     engine: tabularEngine(),
     seed: 1,
     iterations: 20,
   });
-  const fresh = await practise({
+  const fresh = await trainInMemory({
     environment,
     method: grpo.build(),
     engine: tabularEngine(),
@@ -86,7 +86,7 @@ export async function learn(
   return { before, after, done };
 }
 
-export const verdict = (id: string, text: string, good: boolean, question = "red"): ServedLesson => ({
+export const verdict = (id: string, text: string, good: boolean, question = "red"): TrainingExample => ({
   kind: "verdict",
   id,
   task: task(question),

@@ -6,7 +6,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { delayed, echo } from "./world.ts";
 
 /** All requests for samples of two iterations: two tasks, three attempts, two turns each. */
@@ -26,7 +26,7 @@ async function requestsIn(environment: Environment): Promise<SampleRequest[]> {
     },
   };
   const method = grpo.build({ tasks: 2, groupSize: 3, minibatches: 1 });
-  await practise({ environment, method, engine: listening, seed: 1, iterations: 2 });
+  await trainInMemory({ environment, method, engine: listening, seed: 1, iterations: 2 });
   return heard;
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ProgramPolicy } from "../../src/core/context.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { method } from "../../src/method/method.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
 
 /** A program that plays the key-door world by what it sees. */
@@ -38,7 +38,7 @@ test("a program plays in a model's place: counted as practice, told apart by its
     },
   });
   const engine = tabularEngine();
-  const { counters } = await practise({
+  const { counters } = await trainInMemory({
     environment: keyDoor(),
     method: recipe.build({ tasks: 1 }),
     engine,

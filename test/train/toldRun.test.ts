@@ -9,7 +9,7 @@ import { WhetstoneError } from "../../src/core/errors.ts";
 import { chatEngine } from "../../src/engine/chat/engine.ts";
 import { method } from "../../src/method/method.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { train } from "../../src/train/run.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { withCode } from "./world.ts";
@@ -28,7 +28,7 @@ function obedient(limit: { calls: number }) {
       const known = said.get(key);
       if (known !== undefined) cachedCalls++;
       else if (calls >= limit.calls) {
-        const left = { where: "limit", got: "none", expected: "some", mend: "Raise it." };
+        const left = { where: "limit", got: "none", expected: "some", fix: "Raise it." };
         throw new WhetstoneError("budget.spent", left);
       } else calls++;
       const seen = messages.at(-1)?.content ?? "";
@@ -102,7 +102,7 @@ test("a run without weights: what it told is in the store with its lineage and s
   assert.equal(readFileSync(join(done.artefact ?? "", "system.md"), "utf8"), "Take the key first.\n");
   const spent = events.findLast(({ type }) => type === "iteration")?.metrics;
   assert.ok((spent?.["spent.calls"] ?? 0) > 0);
-  const store = await openStore(join(folder, "free.sqlite"));
+  const store = await openRunStore(join(folder, "free.sqlite"));
   const [first, second] = await store.artefacts.list();
   assert.deepEqual([first?.why, second?.why, second?.parents], ["iteration 0", "iteration 1", [first?.id]]);
   const measures = await store.artefacts.measures();

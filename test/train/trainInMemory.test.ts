@@ -5,7 +5,7 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { bandit } from "../../src/env/bandit.ts";
 import { method } from "../../src/method/method.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { averageOf } from "../../src/train/trainingArm.ts";
 
 /** One of two words, then the end. */
@@ -16,7 +16,7 @@ const prior: Prior = (context, word) => {
 const small = { tasks: 4, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 } as const;
 
 function learn(seed: number, recipe = grpo) {
-  return practise({
+  return trainInMemory({
     environment: bandit({ means: { left: 0, right: 1 } }),
     method: recipe.build({ ...small, learningRate: 0.3 }),
     engine: tabularEngine({ context: "message", prior }),

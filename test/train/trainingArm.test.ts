@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { armOf } from "../../src/train/trainingArm.ts";
+import { trainingArm } from "../../src/train/trainingArm.ts";
 import { echo } from "./world.ts";
 
 test("armOf: what is followed becomes the curve, and its mean the value unless another metric is given", async () => {
@@ -19,10 +19,10 @@ test("armOf: what is followed becomes the curve, and its mean the value unless a
       return seen.length;
     },
   };
-  const { value, curve } = await armOf(parts).measure({ learningRate: 0.1 }, 1);
+  const { value, curve } = await trainingArm(parts).measure({ learningRate: 0.1 }, 1);
   assert.deepEqual(curve, [1, 2, 3]);
   assert.equal(value, 2);
   assert.equal(new Set(seen).size, 3, "a step after each iteration");
-  const judged = await armOf({ ...parts, metric: () => 7 }).measure({ learningRate: 0.1 }, 1);
+  const judged = await trainingArm({ ...parts, metric: () => 7 }).measure({ learningRate: 0.1 }, 1);
   assert.equal(judged.value, 7);
 });

@@ -11,7 +11,7 @@ import { localEngine } from "../../src/engine/local/index.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment, Episode } from "../../src/env/environment.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import { type RunOptions, type RunSummary, train } from "../../src/train/run.ts";
 import { temporary } from "../temporary.ts";
@@ -178,7 +178,7 @@ const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).d
 /** All data that a run leaves behind, without wall-clock times. */
 export async function traceOf(root: string): Promise<Trace> {
   const final = join(root, "run", "final");
-  const store = await openStore(join(root, "whetstone.sqlite"));
+  const store = await openRunStore(join(root, "whetstone.sqlite"));
   try {
     const [run] = await store.runs();
     const rows = await store.trajectories(run!.id);

@@ -8,8 +8,8 @@ import { listen } from "../../src/http/listen.ts";
 import { type Gated, gate } from "../../src/serve/auth.ts";
 import { dashboard } from "../../src/serve/dashboard/index.ts";
 import { mintKey } from "../../src/serve/keys.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { noBrowser } from "../browser.ts";
 import { onOnePage } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
@@ -27,7 +27,7 @@ describe("pages that are reached from elsewhere", { skip: noBrowser }, () => {
 
   before(async () => {
     const file = join(root, "whetstone.sqlite");
-    const [store, production] = [await openStore(file), await openProduction(file)];
+    const [store, production] = [await openRunStore(file), await openTrafficStore(file)];
     await production.putKey(key);
     const door = gate({ production, open: false, signing: randomBytes(32) });
     revoke = async () => {

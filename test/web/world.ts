@@ -15,10 +15,10 @@ import { type Gated, gate } from "../../src/serve/auth.ts";
 import { dashboard } from "../../src/serve/dashboard/index.ts";
 import { inbox } from "../../src/serve/inbox.ts";
 import { versionRoutes } from "../../src/serve/versions.ts";
-import { openProduction } from "../../src/store/openProduction.ts";
-import type { Production } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openProduction.ts";
+import type { TrafficStore } from "../../src/store/production.ts";
 import { recorder } from "../../src/store/recorder.ts";
-import { openStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/store.ts";
 import { train } from "../../src/train/run.ts";
 import { traffic, version } from "../release/traffic.ts";
 import { atEnd } from "../room.ts";
@@ -51,8 +51,8 @@ export async function pages(): Promise<string> {
 
 export interface Shown {
   readonly url: string;
-  readonly production: Production;
-  readonly store: Awaited<ReturnType<typeof openStore>>;
+  readonly production: TrafficStore;
+  readonly store: Awaited<ReturnType<typeof openRunStore>>;
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ const storeIn = (folder: string): string => join(folder, "whetstone.sqlite");
 /** What `whetstone dashboard` serves, over the store `whetstone.sqlite` of a folder. */
 export async function show(folder: string): Promise<Shown> {
   const file = storeIn(folder);
-  const [store, production] = [await openStore(file), await openProduction(file)];
+  const [store, production] = [await openRunStore(file), await openTrafficStore(file)];
   const writing = recorder(production);
   const door = gate({ production, open: true, signing: randomBytes(32) });
   const app = new Hono<Gated>()
@@ -166,7 +166,7 @@ export const word = (more: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id">)
 });
 
 /** Two versions that share the traffic, and one session of two replies with a complaint. */
-export async function converse(production: Production): Promise<void> {
+export async function converse(production: TrafficStore): Promise<void> {
   for (const id of ["base", "tuned"]) await production.addVersion(version(id));
   const since = Date.now() - 3_600_000;
   const split = {
@@ -211,7 +211,7 @@ export async function converse(production: Production): Promise<void> {
  * their measured success; and a version that answers with the second one.
  * @returns the id of the second one.
  */
-export async function tell(production: Production): Promise<string> {
+export async function tell(production: TrafficStore): Promise<string> {
   const { artefacts } = production;
   const corrected: Origins = {
     by: "feedback",

@@ -5,14 +5,14 @@ import { randomStream } from "../../src/core/random.ts";
 import { codeOf, codewords } from "../../src/env/codewords.ts";
 import { maze } from "../../src/env/maze.ts";
 import { answers } from "../../src/worlds/answers.ts";
-import { secondThoughts } from "../../src/worlds/selfReflection.ts";
+import { selfReflection } from "../../src/worlds/selfReflection.ts";
 import { sequences } from "../../src/worlds/sequences.ts";
 import { obeysTheLaws } from "../env/laws.ts";
 
-obeysTheLaws(() => secondThoughts(sequences()), { garbage: 0.3 });
+obeysTheLaws(() => selfReflection(sequences()), { garbage: 0.3 });
 
 test("secondThoughts: the last answer counts, in tags or without", async () => {
-  const environment = secondThoughts(codewords({ questions: 2, length: 1 }));
+  const environment = selfReflection(codewords({ questions: 2, length: 1 }));
   const task = environment.tasks("train")[0]!;
   const [right] = codeOf(task);
   for (const [content, outcome] of [
@@ -25,8 +25,8 @@ test("secondThoughts: the last answer counts, in tags or without", async () => {
   }
 });
 
-test("secondThoughts: the expert mends its first answer in about 1 − right of the tasks, always in the form", () => {
-  const environment = secondThoughts(codewords({ questions: 400, length: 2 }));
+test("secondThoughts: the expert fixes its first answer in about 1 − right of the tasks, always in the form", () => {
+  const environment = selfReflection(codewords({ questions: 400, length: 2 }));
   const replies = environment.tasks("train").map((task) => {
     const read = readTwoAnswers(environment.expert!(task, task.prompt, randomStream(1)));
     assert.ok(read.formed);
@@ -37,6 +37,6 @@ test("secondThoughts: the expert mends its first answer in about 1 − right of 
 });
 
 test("secondThoughts: an environment of several turns, or without a verdict, is refused", () => {
-  assert.throws(() => secondThoughts(answers()), { code: "config.invalid" });
-  assert.throws(() => secondThoughts(maze()), { code: "config.invalid" });
+  assert.throws(() => selfReflection(answers()), { code: "config.invalid" });
+  assert.throws(() => selfReflection(maze()), { code: "config.invalid" });
 });

@@ -19,7 +19,7 @@ export interface ApplyOptions {
 }
 
 /** What an artefact adds to one conversation. */
-export interface Addition {
+export interface PromptAddition {
   /** "" where nothing is added. */
   readonly system: string;
   /** `system` replaces the existing system message instead of following it. */
@@ -32,17 +32,17 @@ export interface Addition {
   readonly shown: readonly Id[];
 }
 
-const none: Addition = { system: "", instead: false, examples: [], tools: {}, shown: [] };
+const none: PromptAddition = { system: "", instead: false, examples: [], tools: {}, shown: [] };
 
 /**
  * What an artefact adds to a conversation. Instructions are never shortened. Lessons are sorted by relevance, ties by
  * score; cases with relevance 0 are left out.
  */
-export function additionOf(
+export function promptAdditionOf(
   artefact: Artefact,
   messages: readonly Message[],
   options: ApplyOptions = {},
-): Addition {
+): PromptAddition {
   switch (artefact.kind) {
     case "instructions": {
       const { system, tools, instead = false } = artefact;
@@ -88,9 +88,9 @@ export function additionOf(
 }
 
 /** The conversation with the addition. */
-export function withAddition(
+export function withPromptAddition(
   messages: readonly Message[],
-  { system, instead, examples, tools }: Addition,
+  { system, instead, examples, tools }: PromptAddition,
 ): readonly Message[] {
   const described = Object.keys(tools).length === 0 ? messages : messages.map((m) => redescribed(m, tools));
   const told =
@@ -103,13 +103,13 @@ export function withAddition(
 }
 
 /** A conversation with an artefact applied, and the ids of the parts that are shown. */
-export function applied(
+export function applyArtefact(
   artefact: Artefact,
   messages: readonly Message[],
   options: ApplyOptions = {},
 ): { readonly messages: readonly Message[]; readonly shown: readonly Id[] } {
-  const addition = additionOf(artefact, messages, options);
-  return { messages: withAddition(messages, addition), shown: addition.shown };
+  const addition = promptAdditionOf(artefact, messages, options);
+  return { messages: withPromptAddition(messages, addition), shown: addition.shown };
 }
 
 /** A system message with what an artefact adds to it. */
@@ -176,7 +176,7 @@ function ranked<T>(
   return parts.map((part, i) => ({ part, fit: fits[i] ?? 0 }));
 }
 
-function redescribed(message: Message, described: Addition["tools"]): Message {
+function redescribed(message: Message, described: PromptAddition["tools"]): Message {
   if (!message.tools) return message;
   return {
     ...message,

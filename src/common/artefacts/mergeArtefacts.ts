@@ -3,7 +3,7 @@ import type { Example, ExperienceLibrary, InstructionSet, LibraryEntry } from ".
 import { writtenBy } from "./origins.ts";
 
 /** An empty instruction set: it adds nothing to a prompt. */
-export const noInstructions: InstructionSet = {
+export const emptyInstructions: InstructionSet = {
   kind: "instructions",
   system: "",
   tools: {},
@@ -11,7 +11,7 @@ export const noInstructions: InstructionSet = {
   origins: writtenBy("nobody"),
 };
 /** An empty experience library: it adds nothing to a prompt. */
-export const noLessons: ExperienceLibrary = { kind: "experience", entries: [] };
+export const emptyLibrary: ExperienceLibrary = { kind: "experience", entries: [] };
 
 const unlike = <T extends { readonly id: string }>(known: readonly T[], more: readonly T[]): readonly T[] => {
   const ids = new Set(known.map(({ id }) => id));

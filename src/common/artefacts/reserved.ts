@@ -4,7 +4,7 @@ import type { Task } from "../../core/types.ts";
 const mark = "held back";
 
 /** The task, marked for selection and not for training. */
-export const asHeldBack = (task: Task): Task => ({ ...task, metadata: { ...task.metadata, [mark]: true } });
+export const asReserved = (task: Task): Task => ({ ...task, metadata: { ...task.metadata, [mark]: true } });
 
 /** Whether the task is marked for selecting among candidates, and so must not be learnt from. */
-export const isHeldBack = ({ metadata }: Task): boolean => metadata[mark] === true;
+export const isReserved = ({ metadata }: Task): boolean => metadata[mark] === true;

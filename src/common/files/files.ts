@@ -13,7 +13,7 @@ function codeOf(e: unknown): string {
  * @param reason system error code; overrides a misleading code of `e`. @param flag the option that named the folder.
  */
 export function writeError(path: string, e: unknown, reason = codeOf(e), flag = "--out"): WhetstoneError {
-  const [code, mend]: readonly [ErrorCode, string] =
+  const [code, fix]: readonly [ErrorCode, string] =
     reason === "ENOSPC" || reason === "EDQUOT"
       ? ["disk.write", "Free some space and start again with --resume; what was saved before is intact."]
       : reason === "EACCES" ||
@@ -27,7 +27,7 @@ export function writeError(path: string, e: unknown, reason = codeOf(e), flag = 
     where: path,
     got: messageOf(e).split(",")[0] ?? reason,
     expected: "a writable path",
-    mend,
+    fix,
     cause: e,
   });
 }

@@ -17,6 +17,6 @@ export function sqlite(): typeof import("node:sqlite") {
     where: "store",
     got: `Node ${process.versions.node} without SQLite`,
     expected: "a Node version with node:sqlite",
-    mend: "Install Node 22.18 or newer.",
+    fix: "Install Node 22.18 or newer.",
   });
 }

@@ -118,7 +118,7 @@ export function pairedInterval(
       where: "pairedInterval",
       got: `${treated.length} and ${baseline.length} observations`,
       expected: "equal numbers of observations",
-      mend: "Pair the runs by seed and leave out seeds that only one side has.",
+      fix: "Pair the runs by seed and leave out seeds that only one side has.",
     });
   }
   return meanInterval(
@@ -203,7 +203,7 @@ export function sequentialVerdict(differences: ArrayLike<number>, hypothesis: Hy
       where: "sequentialVerdict",
       got: `${differences.length} seeds`,
       expected: `${first} or ${last} seeds, the planned looks`,
-      mend: "Run the planned number of seeds; looking in between raises the error rate.",
+      fix: "Run the planned number of seeds; looking in between raises the error rate.",
     });
   }
   const interval = meanInterval(differences, looks.confidence);

@@ -18,7 +18,7 @@ export const wordsIn = (text: string): string[] =>
  * Whether a text contains a reference answer as consecutive whole words. White space, letter case, and punctuation or
  * Markdown marks around words are ignored. False without a reference, or with an empty one.
  */
-export function givesAway(text: string, reference: string | undefined): boolean {
+export function leaksAnswer(text: string, reference: string | undefined): boolean {
   const answer = wordsIn(reference ?? "");
   return answer.length > 0 && ` ${wordsIn(text).join(" ")} `.includes(` ${answer.join(" ")} `);
 }

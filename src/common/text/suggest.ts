@@ -19,7 +19,7 @@ export function nearest(got: string, known: readonly string[]): string | undefin
 /**
  * The error for an unknown name.
  * @param where what the user wrote it in, e.g. `--env`.
- * @example unknownName("--env", "ticktactoe", ["tictactoe"]).parts.mend // "Did you mean tictactoe?"
+ * @example unknownName("--env", "ticktactoe", ["tictactoe"]).parts.fix // "Did you mean tictactoe?"
  */
 export function unknownName(where: string, got: string, known: readonly string[]): WhetstoneError {
   const near = nearest(got, known);
@@ -29,7 +29,7 @@ export function unknownName(where: string, got: string, known: readonly string[]
     where,
     got: `"${got}"`,
     expected: known.length > 0 ? `one of ${listed}` : "a known name, but none is defined here",
-    mend: near
+    fix: near
       ? `Did you mean ${near}?`
       : known.length > 0
         ? "Choose one of these names."

@@ -14,7 +14,7 @@ export function transcript({ turns }: Pick<Trajectory, "turns">): string {
 }
 
 /** The same without system messages, which are equal in every episode. */
-export const transcriptUntold = ({ turns }: Pick<Trajectory, "turns">): string =>
+export const transcriptWithoutSystem = ({ turns }: Pick<Trajectory, "turns">): string =>
   transcript({
     turns: turns.map((turn) => ({ ...turn, prompt: turn.prompt.filter(({ role }) => role !== "system") })),
   });

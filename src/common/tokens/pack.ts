@@ -49,7 +49,7 @@ function packTokens(
           where: "pack",
           got: `a target at position ${p} of a row of ${row.tokens.length} tokens`,
           expected: "positions from 1 to the row's last token",
-          mend: "Put at least one prompt token before the first action token.",
+          fix: "Put at least one prompt token before the first action token.",
         });
       }
       target_A[targetOffset[r]! + i] = rowOffset[r]! + p;
@@ -105,7 +105,7 @@ export function trajectoryRows(
       where: "trajectoryRows",
       got: `${advantages.length} advantages for trajectory ${t.id}`,
       expected: `${from}, one per action token`,
-      mend: "Build the advantages with one entry for every action token of every turn, in order.",
+      fix: "Build the advantages with one entry for every action token of every turn, in order.",
     });
   }
   return { rows, cuts };

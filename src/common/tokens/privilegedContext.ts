@@ -1,17 +1,17 @@
 /** Privileged context: information on an attempt that the teacher gets and the student did not have. */
 
 import type { Ctx } from "../../core/context.ts";
-import type { Critic } from "../../core/critic.ts";
+import type { Critiquer } from "../../core/critic.ts";
 import type { Experience } from "../../core/slots.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "../../core/types.ts";
 import { withoutBlocks } from "../text/blocks.ts";
 
 /** The privileged context of a trajectory; undefined where there is none. */
-export type Telling = (ctx: Ctx, t: Trajectory, experience: Experience) => Promise<string | undefined>;
+export type PrivilegedContext = (ctx: Ctx, t: Trajectory, experience: Experience) => Promise<string | undefined>;
 
 /** The first of these that is defined for the trajectory. */
 export const firstOf =
-  (...tellings: readonly Telling[]): Telling =>
+  (...tellings: readonly PrivilegedContext[]): PrivilegedContext =>
   async (ctx, t, experience) => {
     for (const telling of tellings) {
       const text = await telling(ctx, t, experience);
@@ -25,7 +25,7 @@ export const firstOf =
  * @param shown the part of an action to show. Default: all except text between `<think>` and `</think>`.
  */
 export const siblingSolution =
-  (shown: (action: string) => string = withoutThoughts): Telling =>
+  (shown: (action: string) => string = withoutThoughts): PrivilegedContext =>
   async (_ctx, t, { trajectories, units }) => {
     const group = units.find((u) => u.members.includes(t.id))?.group;
     const siblings = new Set(units.filter((u) => u.group === group).flatMap((u) => u.members));
@@ -39,22 +39,22 @@ const withoutThoughts = (text: string): string =>
   withoutBlocks(text, /<think>/g, () => "</think>").rest.trim();
 
 /** The environment's feedback text on its actions, without observations; undefined where there is none. */
-export const environmentText: Telling = async (_ctx, { turns }) => {
+export const environmentText: PrivilegedContext = async (_ctx, { turns }) => {
   const said = turns.flatMap(({ text }) => text ?? []);
   return said.length > 0 ? said.join("\n") : undefined;
 };
 
 /** The critique from the rollout; without one, that of the given critic, if any. */
 export const critiqueText =
-  (critic?: Critic): Telling =>
+  (critic?: Critiquer): PrivilegedContext =>
   async (ctx, t, { critiques }) =>
     (critiques?.get(t.id) ?? (await critic?.(ctx, t, ctx.random.split("critique", t.id))))?.text;
 
 /** The task's reference answer. */
-export const referenceAnswer: Telling = async (ctx, { task }) => ctx.task(task).reference;
+export const referenceAnswer: PrivilegedContext = async (ctx, { task }) => ctx.task(task).reference;
 
 /** Inserts a user message right after the task's prompt. */
-export const toldAfterTask = (
+export const insertedAfterTask = (
   messages: readonly Message[],
   text: string,
   { prompt }: Pick<Task, "prompt">,

@@ -108,7 +108,7 @@ export async function playRecorded(
     environment: watched,
     task,
     id: `validation/${task.id}`,
-    seat: () => ({ kind: "player", id: "policy", player }),
+    actor: () => ({ kind: "player", id: "policy", player }),
     random,
   });
   return {

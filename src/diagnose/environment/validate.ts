@@ -193,10 +193,10 @@ export function requireSound(environment: string, findings: readonly Finding[]):
   const first = errors.slice(0, 3).map(findingLine).join(" ");
   const more = errors.length > 3 ? ` And ${errors.length - 3} more.` : "";
   const where = `environment "${environment}"`;
-  const mend = "`whetstone validate` shows everything.";
+  const fix = "`whetstone validate` shows everything.";
   throw new WhetstoneError("environment.broken", {
-    ...{ where, got: first, expected: "an environment without faults", mend },
-    said: `${where}: ${first}${more} ${mend}`,
+    ...{ where, got: first, expected: "an environment without faults", fix },
+    said: `${where}: ${first}${more} ${fix}`,
   });
 }
 

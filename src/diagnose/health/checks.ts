@@ -2,7 +2,7 @@
 import { intervalOfDifference, pairedInterval } from "../../common/statistics/statistics.ts";
 import type { Interval } from "../../core/interval.ts";
 import { type Curve, digits, type Ends, endsOf, percent, ratioOf } from "./curves.ts";
-import type { HealthFinding, Measured } from "./health.ts";
+import type { HealthFinding, RunMeasurements } from "./health.ts";
 
 type Found = Omit<HealthFinding, "check" | "severity"> & Partial<Pick<HealthFinding, "severity">>;
 
@@ -11,7 +11,7 @@ export interface HealthCheck {
   /** What it looks at, in a few words. */
   readonly title: string;
   /** @returns undefined where the run has nothing that it looks at; else what it found, which may be nothing. */
-  find(run: Measured): readonly Found[] | undefined;
+  find(run: RunMeasurements): readonly Found[] | undefined;
 }
 
 /** Iterations below which a trend is not told from chance. */
@@ -25,7 +25,7 @@ const ofCurve = (
   title: string,
   metric: string,
   least: number,
-  find: (ends: Ends, run: Measured) => Omit<Found, "metric" | "from" | "until"> | undefined,
+  find: (ends: Ends, run: RunMeasurements) => Omit<Found, "metric" | "from" | "until"> | undefined,
 ): HealthCheck => ({
   check,
   title,
@@ -37,7 +37,7 @@ const ofCurve = (
   },
 });
 
-const successOf = ({ curves }: Measured, least = 1): Ends | undefined => endsOf(curves.success, least);
+const successOf = ({ curves }: RunMeasurements, least = 1): Ends | undefined => endsOf(curves.success, least);
 
 const environment: HealthCheck = {
   check: "environment",
@@ -253,7 +253,7 @@ const learnt: HealthCheck = {
   },
 };
 
-type Evaluated = Measured["evaluations"][number];
+type Evaluated = RunMeasurements["evaluations"][number];
 
 /** After less before: task by task where the success of each is known. */
 function differenceOf(before: Evaluated, after: Evaluated): Interval {
@@ -265,7 +265,7 @@ function differenceOf(before: Evaluated, after: Evaluated): Interval {
 }
 
 /** The first and the last evaluation of each split and mode: of held-out splits, else of the validation split, else of "train". */
-function beforeAndAfter({ evaluations }: Measured) {
+function beforeAndAfter({ evaluations }: RunMeasurements) {
   const kinds = Map.groupBy(evaluations, (e) => `${e.split} ${e.mode}`);
   const order = (split: string): number => (split === "train" ? 2 : split === "validation" ? 1 : 0);
   const pairs = [...kinds.values()]
@@ -278,7 +278,7 @@ function beforeAndAfter({ evaluations }: Measured) {
 }
 
 /** What else was seen that explains why nothing was learnt. */
-function causesOf(run: Measured, trainedShare: number): string {
+function causesOf(run: RunMeasurements, trainedShare: number): string {
   const others = [rewarded, deadGroups, entropy].some(({ find }) => (find(run)?.length ?? 0) > 0);
   const success = successOf(run, fewest);
   if (others) return "The other findings say why.";

@@ -2,12 +2,12 @@
 import { join, relative } from "node:path";
 import type { CheckResult, Finding } from "../../core/finding.ts";
 import { objectOf, textOf } from "../../core/json.ts";
-import type { Evaluation, Run, Store } from "../../store/store.ts";
+import type { Evaluation, Run, RunStore } from "../../store/store.ts";
 import { healthChecks } from "./checks.ts";
 import type { Curve } from "./curves.ts";
 
 /** What the checks look at. */
-export interface Measured {
+export interface RunMeasurements {
   /** Its name, as commands take it. */
   readonly run: string;
   /** Its environment, as commands take it: a name, or a file. */
@@ -38,7 +38,7 @@ export interface HealthReport {
   readonly findings: readonly HealthFinding[];
 }
 
-export function health(run: Measured): HealthReport {
+export function health(run: RunMeasurements): HealthReport {
   const all = healthChecks.map(({ check, title, find }) => {
     const found = find(run);
     const state = found === undefined ? "not measured" : found.length > 0 ? "found" : "passed";
@@ -61,7 +61,7 @@ function environmentOf({ env, config, folder }: Run): string {
 const points = 400;
 
 /** The health of a run that is stored. */
-export async function healthOf(store: Store, id: string): Promise<HealthReport> {
+export async function healthOf(store: RunStore, id: string): Promise<HealthReport> {
   const run = await store.run(id);
   const { names } = await store.measured(id);
   const curves: Record<string, { iteration: number[]; value: number[] }> = {};

@@ -117,5 +117,5 @@ const spent = (used: string): WhetstoneError =>
     where: "the spending limit",
     got: `${used} used, and a next call that may exceed the rest`,
     expected: "room for the next call",
-    mend: "Raise the limit and resume: replies that were paid for are in the cache.",
+    fix: "Raise the limit and resume: replies that were paid for are in the cache.",
   });

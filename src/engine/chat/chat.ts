@@ -153,7 +153,7 @@ export function chatModel(options: ChatOptions): Chat {
         where: id,
         got: messageOf(e),
         expected: "a reply",
-        mend: "Check its address, key and limits; earlier answers are in the cache, if there is one.",
+        fix: "Check its address, key and limits; earlier answers are in the cache, if there is one.",
         cause: e,
       });
     });

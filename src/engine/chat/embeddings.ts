@@ -37,7 +37,7 @@ export function providerEncoder(options: ProviderEncoderOptions): Encoder {
       where: id,
       got,
       expected,
-      mend: "Check the model's name, address, key and `width`; `hashedText()` needs no provider.",
+      fix: "Check the model's name, address, key and `width`; `hashedText()` needs no provider.",
       cause,
     });
   return {

@@ -61,5 +61,5 @@ const lacking = (name: string): WhetstoneError =>
     where: name,
     got: "a request for tokens or trainable weights",
     expected: "requests for replies, since the model is behind a provider's API",
-    mend: "Choose a method without weights, such as gepa, or an engine that trains.",
+    fix: "Choose a method without weights, such as gepa, or an engine that trains.",
   });

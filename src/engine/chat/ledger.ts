@@ -65,7 +65,7 @@ function readEntries(file: string): readonly Entry[] {
       where: file,
       got: messageOf(e).split("\n")[0]!,
       expected: "one valid line per entry",
-      mend: "Remove the damaged line; its spend is then not counted.",
+      fix: "Remove the damaged line; its spend is then not counted.",
       cause: e,
     });
   }

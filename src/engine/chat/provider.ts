@@ -52,11 +52,11 @@ export function watchProvider({ model, key, patienceSeconds }: ProviderOptions):
       if (failure.kind === "refused" || failure.kind === "request") refusals++;
       if (gone.signal.aborted || !isGone(failure, last)) return;
       const { url: where = model, got, unconnected } = failure;
-      const mend = mendOf(failure, key);
+      const fix = mendOf(failure, key);
       gone.abort(
         new WhetstoneError("provider.gone", {
-          ...{ where, got, expected: `a reply of ${model}`, mend },
-          ...(unconnected !== undefined && { said: `${where}: ${unconnected}. ${mend}` }),
+          ...{ where, got, expected: `a reply of ${model}`, fix },
+          ...(unconnected !== undefined && { said: `${where}: ${unconnected}. ${fix}` }),
         }),
       );
     },

@@ -38,11 +38,11 @@ export async function askStructured<T>(
   const { message } = await chat.reply(first);
   const once = read(message.content, schema);
   if ("value" in once) return once.value;
-  const mend = {
+  const fix = {
     role: "user",
     content: `That is not the JSON that was asked for: ${once.wrong}. Answer again, with the JSON alone.`,
   } as const;
-  const repaired = await chat.reply({ ...first, messages: [...first.messages, message, mend] });
+  const repaired = await chat.reply({ ...first, messages: [...first.messages, message, fix] });
   const twice = read(repaired.message.content, schema);
   return "value" in twice ? twice.value : undefined;
 }

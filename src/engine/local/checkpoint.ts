@@ -65,7 +65,7 @@ export function damaged(where: string, got: string): WhetstoneError {
     where,
     got,
     expected: "a whole checkpoint",
-    mend: "Use an earlier checkpoint or the run's `best`, or download it again.",
+    fix: "Use an earlier checkpoint or the run's `best`, or download it again.",
   });
 }
 
@@ -210,7 +210,7 @@ export async function readWeights(folder: string, config: DecoderConfig): Promis
       where: folder,
       got: "weights in pytorch_model.bin only",
       expected: `${files.weights}`,
-      mend: "Save the model again with transformers, which writes safetensors.",
+      fix: "Save the model again with transformers, which writes safetensors.",
     });
   }
   await using source = await openTensors(folder, files.weights, files.weightIndex);

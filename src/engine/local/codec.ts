@@ -30,7 +30,7 @@ function markerCodec(files: TokenizerFiles): Codec {
       where: "tokenizer.json",
       got: `no token ${token}`,
       expected: "the marker tokens of the conversation form",
-      mend: "Use the tokenizer that was saved with the checkpoint.",
+      fix: "Use the tokenizer that was saved with the checkpoint.",
     });
   };
   const endId = id(specials.end);

@@ -154,8 +154,8 @@ const schema = z.looseObject({
 });
 type HuggingFaceConfig = z.infer<typeof schema>;
 
-function unsupported(where: string, got: string, expected: string, mend: string): WhetstoneError {
-  return new WhetstoneError("model.unsupported", { where, got, expected, mend });
+function unsupported(where: string, got: string, expected: string, fix: string): WhetstoneError {
+  return new WhetstoneError("model.unsupported", { where, got, expected, fix });
 }
 
 function damaged(where: string, got: string): WhetstoneError {
@@ -163,7 +163,7 @@ function damaged(where: string, got: string): WhetstoneError {
     where,
     got,
     expected: "a config.json of a Llama-style decoder",
-    mend: "Use an intact checkpoint folder.",
+    fix: "Use an intact checkpoint folder.",
   });
 }
 

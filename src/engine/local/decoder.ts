@@ -151,7 +151,7 @@ export const causal = (T: number): Tensor =>
   where(lessEqual(places(T), reshape(places(T), [T, 1])), constant(0, [T, T]), masked);
 
 /** Outputs of a scoring graph beside log-probabilities. */
-export interface Wish {
+export interface OutputRequest {
   readonly entropy: boolean;
   /** k of the top k; 0: none. */
   readonly topk: number;
@@ -182,7 +182,7 @@ export interface ScoringGraph {
  * positions; `context` int32 [A], the distinct positions at which targets are predicted; `back` int32 [B · T], the target
  * of each position, or A; `targets` int32 [A]; `at.ids` int32 [A, width].
  */
-export function scoringGraph(a: Architecture, B: number, T: number, A: number, wish: Wish): ScoringGraph {
+export function scoringGraph(a: Architecture, B: number, T: number, A: number, wish: OutputRequest): ScoringGraph {
   const c = a.config;
   const weights = weightInputs(a);
   const tokens = input("tokens", [B * T], "int32");

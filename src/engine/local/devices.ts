@@ -42,7 +42,7 @@ export async function requireDevice(device: Device): Promise<void> {
     where: "localEngine device",
     got: `${device}: ${reason}`,
     expected: "a device that ONNX Runtime can compute on",
-    mend:
+    fix:
       device === "cuda"
         ? "Install the CUDA build: npm rebuild onnxruntime-node --onnxruntime-node-install=cuda12, with CUDA 12 and cuDNN 9; or leave --device out."
         : "Install a graphics driver with Vulkan, or leave --device out.",

@@ -185,6 +185,6 @@ function notFinite(what: string, found: number): WhetstoneError {
     where: "local engine, sampling",
     got: `${what} whose probabilities do not sum to 1 (${found})`,
     expected: "finite logits",
-    mend: "Go back to a checkpoint and lower the learning rate.",
+    fix: "Go back to a checkpoint and lower the learning rate.",
   });
 }

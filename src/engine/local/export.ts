@@ -34,7 +34,7 @@ export async function exportAdapter(from: string | AdapterOf, to: string, base: 
       where: String(from),
       got: "a model without an adapter: all of its weights were trained",
       expected: "a model made with `lora`",
-      mend: "Export the weights as safetensors instead.",
+      fix: "Export the weights as safetensors instead.",
     });
   }
   await writePeft(to, config, adapter, weights, base);

@@ -9,5 +9,5 @@ export const noGguf = (where: string, from: string): WhetstoneError =>
     where,
     got: `${from}, which is GGUF`,
     expected: "a model in safetensors, as a folder with its config.json",
-    mend: "Use the original checkpoint, which the model's page names.",
+    fix: "Use the original checkpoint, which the model's page names.",
   });

@@ -22,7 +22,7 @@ function errorFrom({ code, parts, message, stack }: Extract<Reply, { error: unkn
     where: "local engine",
     got: message,
     expected: "the computation to run",
-    mend: "Run again with --debug to see where it happened; if memory is short, use a smaller model or batch.",
+    fix: "Run again with --debug to see where it happened; if memory is short, use a smaller model or batch.",
   });
   if (stack) e.stack = stack;
   return e;

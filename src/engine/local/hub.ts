@@ -82,7 +82,7 @@ async function shardsOf(snapshot: string): Promise<string[]> {
       where: path,
       got: messageOf(e),
       expected: "a readable shard index",
-      mend: "Remove the model's folder from the cache and fetch it again.",
+      fix: "Remove the model's folder from the cache and fetch it again.",
     });
   }
 }
@@ -109,7 +109,7 @@ async function loadHub(): Promise<Hub> {
       where: "@huggingface/hub",
       got: messageOf(e),
       expected: "the Hub's client, which is installed only where it is used",
-      mend: "Run `npm install @huggingface/hub`, or name a folder instead.",
+      fix: "Run `npm install @huggingface/hub`, or name a folder instead.",
       cause: e,
     });
   }
@@ -133,7 +133,7 @@ function hubError(id: string, revision: string, place: Place, e: unknown): Whets
       where,
       got: `no such model or revision on ${place.url}`,
       expected: "the id of a model, as owner/name",
-      mend: "Check the spelling; for a private model set HF_TOKEN.",
+      fix: "Check the spelling; for a private model set HF_TOKEN.",
       cause: e,
     });
   }
@@ -142,7 +142,7 @@ function hubError(id: string, revision: string, place: Place, e: unknown): Whets
       where,
       got: place.token ? "a token that has no access" : "no token",
       expected: "access to a gated, private or misspelled model",
-      mend: `Accept the model's terms on ${place.url}/${id} and set HF_TOKEN to a token of that account, or check the spelling.`,
+      fix: `Accept the model's terms on ${place.url}/${id} and set HF_TOKEN to a token of that account, or check the spelling.`,
       cause: e,
     });
   }
@@ -152,7 +152,7 @@ function hubError(id: string, revision: string, place: Place, e: unknown): Whets
       where,
       got: messageOf(e),
       expected: "a token of the Hub, or none",
-      mend: "Set HF_TOKEN to a token that begins with hf_, or unset it.",
+      fix: "Set HF_TOKEN to a token that begins with hf_, or unset it.",
       cause: e,
     });
   }
@@ -161,7 +161,7 @@ function hubError(id: string, revision: string, place: Place, e: unknown): Whets
     where,
     got: `${messageOf(e)}${cause}`,
     expected: `an answer from ${place.url}`,
-    mend: "Check the connection and run again; finished downloads are kept. If you are offline, name a folder.",
+    fix: "Check the connection and run again; finished downloads are kept. If you are offline, name a folder.",
     cause: e,
   });
 }
@@ -274,7 +274,7 @@ async function fetchSnapshot(
       where: id,
       got: "a model without safetensors files",
       expected: `${files.weights}, or shards with an index`,
-      mend: "Choose a checkpoint whose weights are safetensors.",
+      fix: "Choose a checkpoint whose weights are safetensors.",
     });
   }
   const whole = wanted.some((w) => w.path === files.weights);
@@ -321,7 +321,7 @@ export async function fetchModel(id: string, options: FetchOptions = {}): Promis
       where: `${id} at ${revision}`,
       got: "an invalid model id or revision",
       expected: "an id as owner/name, and a branch, tag or commit",
-      mend: "Copy the id from the model's page.",
+      fix: "Copy the id from the model's page.",
     });
   }
   const place = await placeOf(options);
@@ -334,7 +334,7 @@ export async function fetchModel(id: string, options: FetchOptions = {}): Promis
       where: `${id} at ${revision}`,
       got: "HF_HUB_OFFLINE=1 and an incomplete cache",
       expected: "a model that was downloaded before",
-      mend: "Run once without HF_HUB_OFFLINE, or name a folder.",
+      fix: "Run once without HF_HUB_OFFLINE, or name a folder.",
     });
   }
   try {

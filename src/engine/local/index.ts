@@ -100,7 +100,7 @@ function requireSize({ width, layers, heads, kvHeads, feedForward }: DecoderSize
     where: "localEngine size",
     got: `width ${width}, layers ${layers}, heads ${heads}, kvHeads ${kvHeads}, feedForward ${feedForward}`,
     expected: "positive whole numbers, an even width per head, and heads divisible by kvHeads",
-    mend: "For example width 128, layers 2, heads 2, kvHeads 2, feedForward 256.",
+    fix: "For example width 128, layers 2, heads 2, kvHeads 2, feedForward 256.",
   });
 }
 
@@ -110,7 +110,7 @@ function requireThreads(threads: number): number {
     where: "localEngine threads",
     got: `${threads}`,
     expected: `a whole number from 1 to ${mostThreads}`,
-    mend: "Leave it out for one per core.",
+    fix: "Leave it out for one per core.",
   });
 }
 
@@ -123,7 +123,7 @@ function requireLora(lora: LoraOptions): void {
     where: "localEngine lora",
     got: `rank ${rank}, alpha ${alpha}, targets ${targets.join(", ") || "none"}`,
     expected: `a whole rank from 1, an alpha above 0, targets among ${projections.join(", ")}`,
-    mend: "For example { rank: 16 }, which has alpha 32 and all projections.",
+    fix: "For example { rank: 16 }, which has alpha 32 and all projections.",
   });
 }
 
@@ -133,7 +133,7 @@ function requireMemory(memory: number): number {
     where: "localEngine memory",
     got: `${memory} bytes`,
     expected: "at least 1 MiB",
-    mend: "Leave it out for an eighth of the machine's memory, at most 1 GiB.",
+    fix: "Leave it out for an eighth of the machine's memory, at most 1 GiB.",
   });
 }
 

@@ -20,7 +20,7 @@ import {
   results,
   targetsOfRows,
   wantedAt,
-  wishOf,
+  outputRequestOf,
 } from "./outputRequests.ts";
 import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
@@ -83,7 +83,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   async function forward(part: TokenRows, layout: Omit<MicroBatch, "rows">, want: Wanted, keep: boolean) {
     const rows = packRows(part, layout, codec.padId);
     const given = { ...rows, ...atIdsOf(want, rows.A) };
-    return { A: rows.A, out: await host.call("forward", handle, given, wishOf(architecture, want), keep) };
+    return { A: rows.A, out: await host.call("forward", handle, given, outputRequestOf(architecture, want), keep) };
   }
 
   const plan = (rows: TokenRows, groups: readonly (readonly number[])[]): MicroBatch[] =>
@@ -91,7 +91,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
 
   async function score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
     requireRows(rows);
-    const { put, outputs } = results(architecture, wishOf(architecture, want), rows.target_A.length);
+    const { put, outputs } = results(architecture, outputRequestOf(architecture, want), rows.target_A.length);
     for (const micro of plan(rows, rowByRow(rows))) {
       const index = targetsOfRows(rows, micro.rows);
       put((await forward(selectTokens(rows, micro.rows), micro, wantedAt(want, index), false)).out, index);
@@ -117,7 +117,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     for (const micro of plan(batch, togetherGroups(batch, objective.together))) {
       const part = selectRows(batch, micro.rows);
       const want = objective.wants(aux, part);
-      const wish = wishOf(architecture, want);
+      const wish = outputRequestOf(architecture, want);
       const pieces = plan(part, rowByRow(part));
       const whole = everyTarget(part);
       if (pieces.length === 1) {
@@ -142,7 +142,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   async function inputGradient<Aux>(batch: Batch, objective: Loss<Aux>, aux: Aux): Promise<Float32Array> {
     requireRows(batch);
     const want = objective.wants(aux, batch);
-    const wish = wishOf(architecture, want);
+    const wish = outputRequestOf(architecture, want);
     const { cotangents } = objective.evaluate(await score(batch, want), batch, aux);
     const D = config.width;
     const out = new Float32Array(batch.tokens_N.length * D);
@@ -252,7 +252,7 @@ function requireNoMix({ mix }: SampleRequest): void {
     where: "local engine",
     got: "a request to sample from a mixture of two models",
     expected: "requests of one model",
-    mend: "Use the tabular engine for this method.",
+    fix: "Use the tabular engine for this method.",
   });
 }
 
@@ -266,7 +266,7 @@ function handleOf(host: Host, of: Model | Frozen): Handle {
     where: "local engine",
     got: "a model of another engine",
     expected: "one made by this engine",
-    mend: "Blend and pull only between models of one engine.",
+    fix: "Blend and pull only between models of one engine.",
   });
 }
 

@@ -5,11 +5,11 @@ import type { TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { TypedArray } from "../../tensor/execute.ts";
-import type { Wish } from "./decoder.ts";
+import type { OutputRequest } from "./decoder.ts";
 import type { Architecture } from "./parameters.ts";
 
 /** The program that gives the requested outputs. @throws WhetstoneError for outputs that this model does not have. */
-export function wishOf({ config, heads }: Architecture, want: Wanted): Wish {
+export function outputRequestOf({ config, heads }: Architecture, want: Wanted): OutputRequest {
   const unknown = (want.heads ?? []).filter((name) => !heads.includes(name));
   if (unknown.length > 0) {
     throw new WhetstoneError("capability.missing", {
@@ -19,7 +19,7 @@ export function wishOf({ config, heads }: Architecture, want: Wanted): Wish {
         heads.length > 0
           ? `one of its value heads ${heads.join(", ")}`
           : "no value heads: the model has none",
-      mend: "Name the heads when the model is made.",
+      fix: "Name the heads when the model is made.",
     });
   }
   const { topk = 0, at, hidden = [] } = want;
@@ -30,7 +30,7 @@ export function wishOf({ config, heads }: Architecture, want: Wanted): Wish {
       where: "local engine",
       got: `a request for top-k ${topk} and the hidden layers [${hidden.join(", ")}]`,
       expected: `k up to ${config.vocabulary}, layers from 0 (the embeddings) to ${config.layers} (after the last norm)`,
-      mend: "Request only outputs that this model has.",
+      fix: "Request only outputs that this model has.",
     });
   }
   return {
@@ -57,7 +57,7 @@ export const wantedAt = (want: Wanted, index: Int32Array): Wanted =>
     : want;
 
 /** Numbers per target of each output. */
-function widthsOf({ config }: Architecture, wish: Wish): Record<string, number> {
+function widthsOf({ config }: Architecture, wish: OutputRequest): Record<string, number> {
   return {
     logp: 1,
     ...(wish.entropy ? { entropy: 1 } : {}),
@@ -75,7 +75,7 @@ export interface Results {
   readonly outputs: Outputs;
 }
 
-export function results(a: Architecture, wish: Wish, A: number): Results {
+export function results(a: Architecture, wish: OutputRequest, A: number): Results {
   const widths = widthsOf(a, wish);
   const whole = Object.fromEntries(
     Object.entries(widths).map(([name, n]) => [name, new Float32Array(A * n)]),
@@ -105,7 +105,7 @@ export function results(a: Architecture, wish: Wish, A: number): Results {
 /** Cotangents of some targets as a program takes them: by output, padded with zeros to A targets. */
 export function cotangentsOf(
   a: Architecture,
-  wish: Wish,
+  wish: OutputRequest,
   { logp, entropy, topk, at, heads = {}, hidden = [] }: Cotangents,
   index: Int32Array,
   A: number,

@@ -57,7 +57,7 @@ function damaged(where: string, got: string): WhetstoneError {
     where,
     got,
     expected: "a whole PEFT adapter for this model",
-    mend: "Use the model that the adapter was trained on, or export the adapter again.",
+    fix: "Use the model that the adapter was trained on, or export the adapter again.",
   });
 }
 
@@ -66,7 +66,7 @@ function unsupported(where: string, got: string): WhetstoneError {
     where,
     got,
     expected: `plain LoRA of one rank on some of ${projections.join(", ")}, the same in every layer`,
-    mend: "Merge the adapter into its model with PEFT and open the merged checkpoint.",
+    fix: "Merge the adapter into its model with PEFT and open the merged checkpoint.",
   });
 }
 
@@ -217,7 +217,7 @@ export async function writePeft(
         where: "writePeft",
         got: `no tensor ${name}`,
         expected: "both matrices of every target in every layer",
-        mend: "Pass all tensors of the adapter.",
+        fix: "Pass all tensors of the adapter.",
       });
     }),
   );
@@ -245,7 +245,7 @@ export function mergeAdapter(
         where: "mergeAdapter",
         got: `matrices for ${at} that do not fit its weight`,
         expected: `A [${rank}, in], B [out, ${rank}] and a weight [out, in]`,
-        mend: "Merge an adapter into the model that it was made for.",
+        fix: "Merge an adapter into the model that it was made for.",
       });
     }
     const merged = whole.slice();

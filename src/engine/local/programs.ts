@@ -5,7 +5,7 @@ import { createSession, type Session, type SessionOptions } from "../../tensor/e
 import { input, type Tensor } from "../../tensor/graph.ts";
 import { rowTile } from "./batchSizes.ts";
 import { type CachedGraph, decodeGraph, prefillGraph } from "./cachedGraphs.ts";
-import { type ScoringGraph, scoringGraph, type Wish } from "./decoder.ts";
+import { type ScoringGraph, scoringGraph, type OutputRequest } from "./decoder.ts";
 import { type Architecture, stacksOf } from "./parameters.ts";
 
 /** A forward program that keeps the intermediate values that its backward programs read. */
@@ -30,7 +30,7 @@ export interface ScoringShape {
   readonly B: number;
   readonly T: number;
   readonly A: number;
-  readonly wish: Wish;
+  readonly wish: OutputRequest;
 }
 
 export interface Programs {

@@ -1,7 +1,7 @@
 /** The calls that the engine thread answers. Every call is one message each way, which copies its arrays. */
 import type { Codec, Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
 import type { TypedArray } from "../../tensor/execute.ts";
-import type { Wish } from "./decoder.ts";
+import type { OutputRequest } from "./decoder.ts";
 import type { Architecture, Weights } from "./parameters.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
@@ -38,15 +38,15 @@ export interface ModelContents {
 }
 
 /** The padding id and the end-of-reply id. */
-export type Marks = Pick<Codec, "padId" | "endId">;
+export type SpecialTokens = Pick<Codec, "padId" | "endId">;
 
 export interface Calls {
-  create(architecture: Architecture, marks: Marks, contents: ModelContents): Handle;
+  create(architecture: Architecture, marks: SpecialTokens, contents: ModelContents): Handle;
   /** The text of each token of a model and its copies. Sent before the first request that has stop strings. */
   words(handle: Handle, tokenizer: TokenizerFiles): void;
   sample(handle: Handle, requests: readonly SampleRequest[]): Sample[];
   /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */
-  forward(handle: Handle, rows: PackedRows, wish: Wish, keep: boolean): Record<string, TypedArray>;
+  forward(handle: Handle, rows: PackedRows, wish: OutputRequest, keep: boolean): Record<string, TypedArray>;
   /** Adds the gradient of the rows of the last kept forward. @param cotangents by output, each of its full size. */
   backward(handle: Handle, into: string, cotangents: Readonly<Record<string, Float32Array>>): void;
   /** The gradient with respect to the input embeddings of the last kept forward, [B · T, D]. */

@@ -28,7 +28,7 @@ export async function folderOf({ from, hub }: PublishedOptions): Promise<string>
     where: "localEngine from",
     got: `${JSON.stringify(from)}, which is ${there ? "a file" : "not a folder"}`,
     expected: "a checkpoint's folder, or the id of a model on the Hugging Face Hub",
-    mend: there ? "Name the folder of the file." : "Check the path.",
+    fix: there ? "Name the folder of the file." : "Check the path.",
   });
 }
 
@@ -40,7 +40,7 @@ async function modelFolder(folder: string): Promise<string> {
     where: "localEngine from",
     got: `${folder}, a folder without a config.json`,
     expected: "the folder of a model in safetensors",
-    mend: "Name the folder that the model's files are in.",
+    fix: "Name the folder that the model's files are in.",
   });
 }
 
@@ -57,6 +57,6 @@ export async function openPublished(options: PublishedOptions, contextTokens: nu
     where: `localEngine from ${options.from}`,
     got: `a request for ${contextTokens} tokens`,
     expected: `at most the model's ${config.contextTokens}`,
-    mend: "Limit the turns or the tokens of an episode, or choose a model with a longer context.",
+    fix: "Limit the turns or the tokens of an episode, or choose a model with a longer context.",
   });
 }

@@ -33,7 +33,7 @@ export function startReader(files: TokenizerFiles, seconds = longest): Reader {
         where: "the conversation",
         got: told.lost === "late" ? `no tokens within ${seconds} s` : told.message,
         expected: "a tokenizer that takes less time",
-        mend: "Send shorter messages. Where short ones take as long, the checkpoint's tokenizer.json or chat template is at fault: use another.",
+        fix: "Send shorter messages. Where short ones take as long, the checkpoint's tokenizer.json or chat template is at fault: use another.",
       });
     },
     close: thread.close,

@@ -15,7 +15,7 @@ export function runtimeMissing(e: Error): WhetstoneError | undefined {
     where: "local engine",
     got: messageOf(e).split("\n")[0]!,
     expected: "ONNX Runtime, the package onnxruntime-node",
-    mend: bringRuntime,
+    fix: bringRuntime,
     cause: e,
   });
 }

@@ -100,7 +100,7 @@ export function sampler(parts: SamplerParts): Sampler {
         where: "sample",
         got: `a prompt of ${request.prompt.length} tokens`,
         expected: `1 to ${c.contextTokens - 1}`,
-        mend: "Shorten the conversation or make the model with a longer context.",
+        fix: "Shorten the conversation or make the model with a longer context.",
       });
     }
     requireOptions(request);

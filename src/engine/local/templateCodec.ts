@@ -52,7 +52,7 @@ function unusable(got: string): WhetstoneError {
     where: "tokenizer.json",
     got,
     expected: "a Hugging Face tokenizer with an end-of-turn token",
-    mend: "Use the tokenizer files that belong to the checkpoint.",
+    fix: "Use the tokenizer files that belong to the checkpoint.",
   });
 }
 
@@ -61,7 +61,7 @@ function refused(e: unknown): WhetstoneError {
     where: "chat template",
     got: messageOf(e),
     expected: "a template that takes the conversation",
-    mend: "Give the messages in roles and an order that the model was trained on, or put another chat_template.jinja into the checkpoint's folder.",
+    fix: "Give the messages in roles and an order that the model was trained on, or put another chat_template.jinja into the checkpoint's folder.",
     cause: e,
   });
 }
@@ -289,7 +289,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
       where: "chat template",
       got: "none",
       expected: "a chat_template.jinja file, or `chat_template` in tokenizer_config.json",
-      mend: "Choose the instruction-tuned variant of the checkpoint, or put a chat_template.jinja into its folder.",
+      fix: "Choose the instruction-tuned variant of the checkpoint, or put a chat_template.jinja into its folder.",
     });
   }
   let template: Template;

@@ -9,6 +9,6 @@ export function requireTokens(where: string, ids: Int32Array, vocabulary: number
     where,
     got: `the token id ${bad}`,
     expected: `ids from 0 to ${vocabulary - 1}`,
-    mend: "Make token ids with the codec of the model that reads them.",
+    fix: "Make token ids with the codec of the model that reads them.",
   });
 }

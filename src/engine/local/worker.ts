@@ -8,7 +8,7 @@ import { leave, nativeWork } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
 import { type Programs, programs, type ScoringShape } from "./programs.ts";
-import type { Calls, Handle, Marks, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
+import type { Calls, Handle, SpecialTokens, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
 import { type RotaryTable, rotaryTable } from "./rotaryTables.ts";
 import { type Sampler, sampler } from "./sampler.ts";
 import { scheduler } from "./scheduler.ts";
@@ -26,7 +26,7 @@ import {
 
 interface Held {
   readonly architecture: Architecture;
-  readonly marks: Marks;
+  readonly marks: SpecialTokens;
   /** Shared with the model's copies. */
   readonly words: Words;
   readonly programs: Programs;
@@ -92,7 +92,7 @@ function held(handle: Handle): Held {
     where: "local engine",
     got: "a call to a model that was disposed of",
     expected: "a live model",
-    mend: "Dispose of a model only after its last use.",
+    fix: "Dispose of a model only after its last use.",
   });
 }
 
@@ -159,7 +159,7 @@ function leftBy(handle: Handle): Kept {
     where: "local engine",
     got: "a backward call without its forward",
     expected: "each forward call followed by its backward call",
-    mend: "Report this: it is a bug in the engine.",
+    fix: "Report this: it is a bug in the engine.",
   });
 }
 
@@ -169,7 +169,7 @@ function textOf({ decode }: Words, ids: Int32Array): string {
     where: "local engine",
     got: "a request with stop strings before the token texts of its model",
     expected: "the token texts first",
-    mend: "Report this: it is a bug in the engine.",
+    fix: "Report this: it is a bug in the engine.",
   });
 }
 

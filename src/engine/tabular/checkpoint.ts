@@ -44,7 +44,7 @@ export function damaged(file: string, got: string, cause?: unknown): WhetstoneEr
     where: file,
     got,
     expected: "a whole checkpoint of the tabular engine",
-    mend: "Resume from an earlier checkpoint.",
+    fix: "Resume from an earlier checkpoint.",
     cause,
   });
 }

@@ -37,7 +37,7 @@ export function wordCodec(words: readonly string[]): WordCodec {
       where: "tabular codec",
       got: `the word "${name}"`,
       expected: `one of the ${words.length} words of the lexicon`,
-      mend: "List every word that can occur in the environment's lexicon.",
+      fix: "List every word that can occur in the environment's lexicon.",
     });
   };
   const encode = (text: string): number[] => wordsOf(text).map(idOf);
@@ -73,6 +73,6 @@ export function wordCodec(words: readonly string[]): WordCodec {
 }
 
 /** The codec of a vocabulary: its words, sorted. */
-export function lexiconCodec(lexicon: readonly string[]): WordCodec {
+export function vocabularyCodec(lexicon: readonly string[]): WordCodec {
   return wordCodec([...new Set(lexicon.flatMap(wordsOf))].sort());
 }

@@ -1,5 +1,5 @@
 import type { Engine } from "../engine.ts";
-import { lexiconCodec } from "./codec.ts";
+import { vocabularyCodec } from "./codec.ts";
 import { openTabular, tabularCan, tabularModel } from "./model.ts";
 import type { Reading } from "./reading.ts";
 import { type ContextRule, type Features, newWeights, type Prior } from "./weights.ts";
@@ -36,7 +36,7 @@ export function tabularEngine({
     create: async ({ id, lexicon, contextTokens }) =>
       tabularModel(
         id,
-        newWeights(lexiconCodec(lexicon), context, prior, new Map(), reading, features),
+        newWeights(vocabularyCodec(lexicon), context, prior, new Map(), reading, features),
         contextTokens,
       ),
     open: (id, folder) => openTabular(id, folder, prior, reading, features),

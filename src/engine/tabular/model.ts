@@ -121,7 +121,7 @@ export function tabularModel(
         where: "tabular engine, step",
         got: `a gradient of norm ${norm}`,
         expected: "finite gradients",
-        mend: "Look for rewards or log-probabilities that are NaN or infinite.",
+        fix: "Look for rewards or log-probabilities that are NaN or infinite.",
       });
     }
     const scale = clip !== undefined && norm > clip ? clip / norm : 1;
@@ -271,6 +271,6 @@ function weightsOf(of: Model | Frozen): Weights {
     where: "tabular engine, blend",
     got: "a model of another engine",
     expected: "a tabular one",
-    mend: "Blend models of one engine only.",
+    fix: "Blend models of one engine only.",
   });
 }

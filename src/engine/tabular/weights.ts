@@ -176,7 +176,7 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
       where: "tabular engine",
       got: "a request for hidden states",
       expected: "log-probabilities, entropy, top k, given ids or value heads",
-      mend: "Use the local engine for this method.",
+      fix: "Use the local engine for this method.",
     });
   }
   const { writable } = weights.codec;

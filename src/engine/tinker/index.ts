@@ -37,7 +37,7 @@ export function tinkerEngine(options: TinkerOptions): Engine {
       where: "--url",
       got: JSON.stringify(url),
       expected: "the address of a server, with http:// or https://",
-      mend: "For example --url http://127.0.0.1:8000.",
+      fix: "For example --url http://127.0.0.1:8000.",
     });
   }
   // otherwise pending calls (such as rollouts of a failed run) would be retried until their patience ends,
@@ -79,7 +79,7 @@ export function tinkerEngine(options: TinkerOptions): Engine {
         where: `${baseModel} at ${url}`,
         got: `a request for ${contextTokens} tokens`,
         expected: `at most the ${most} that the server allows`,
-        mend: "Limit the turns or the tokens of an episode.",
+        fix: "Limit the turns or the tokens of an episode.",
       });
     },
     async open(id, folder) {
@@ -115,7 +115,7 @@ function settled(stated: Reduction | undefined, findings: Findings | undefined):
     where: "the server's reduction of losses",
     got: found === "unclear" ? "neither a sum nor a mean of sequences" : found,
     expected: stated ?? reductions.join(" or "),
-    mend:
+    fix:
       found === "unclear"
         ? "Check whether the server trains at all. If it uses one of these reductions, set it with --reduction."
         : `Leave --reduction out, or set --reduction ${found}.`,

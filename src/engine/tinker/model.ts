@@ -70,7 +70,7 @@ export async function readSaved(folder: string, { baseModel }: TinkerParts): Pro
       where: file,
       got,
       expected: `a checkpoint of the tinker engine for ${baseModel}`,
-      mend: "Resume from an earlier checkpoint, with the base model that it began with.",
+      fix: "Resume from an earlier checkpoint, with the base model that it began with.",
       cause,
     });
   let saved: Saved;
@@ -365,7 +365,7 @@ function without(capability: string, got: string): WhetstoneError {
     where: "tinker engine",
     got,
     expected: `a method without ${capability}, which the Tinker API does not offer`,
-    mend: "Choose another method, or use --engine local.",
+    fix: "Choose another method, or use --engine local.",
   });
 }
 
@@ -403,7 +403,7 @@ function requireFinite(cotangent: Float32Array): void {
     where: "tinker engine, accumulate",
     got: "a gradient that is NaN or infinite",
     expected: "finite gradients",
-    mend: "Look for rewards or log-probabilities that are NaN or infinite.",
+    fix: "Look for rewards or log-probabilities that are NaN or infinite.",
   });
 }
 

@@ -80,7 +80,7 @@ function damaged(got: string, expected: string): WhetstoneError {
     where: "a tinker_public message",
     got,
     expected,
-    mend: "Check that both sides speak the same version of the API.",
+    fix: "Check that both sides speak the same version of the API.",
   });
 }
 

@@ -246,6 +246,6 @@ function requireServable(request: SampleRequest): void {
     got: narrowed.join(", "),
     expected:
       "temperature 1 or 0 and no other sampling options, since the API does not return their probabilities",
-    mend: "Leave it out, or use --engine local.",
+    fix: "Leave it out, or use --engine local.",
   });
 }

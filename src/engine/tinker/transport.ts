@@ -82,12 +82,12 @@ export function detailOf({ status, json }: Answer): string {
   return `status ${status}${text === undefined ? "" : `: ${text.slice(0, 300)}`}`;
 }
 
-export function failed(where: string, got: string, mend: string, cause?: unknown): WhetstoneError {
+export function failed(where: string, got: string, fix: string, cause?: unknown): WhetstoneError {
   return new WhetstoneError("engine.failed", {
     where,
     got: got.replace(/\.$/, ""), // the server's message is followed by the rest of the sentence
     expected: "an answer of the Tinker API",
-    mend,
+    fix,
     cause,
   });
 }

@@ -258,7 +258,7 @@ async function offered({ server, tools: wanted, callSeconds = 60 }: McpOptions):
       where,
       got: messageOf(e).replaceAll(/\s+/g, " "),
       expected: "an MCP server",
-      mend: "Run the command by hand, or check the address.",
+      fix: "Run the command by hand, or check the address.",
       cause: e,
     });
   } finally {
@@ -270,7 +270,7 @@ async function offered({ server, tools: wanted, callSeconds = 60 }: McpOptions):
       where,
       got: `a wish for the tool "${name}"`,
       expected: `one of ${found.map((tool) => tool.name).join(", ")}`,
-      mend: "Leave `tools` out to offer all of them.",
+      fix: "Leave `tools` out to offer all of them.",
     });
   }
   return wanted ? found.filter((tool) => wanted.includes(tool.name)) : found;
@@ -283,7 +283,7 @@ async function connect(server: McpServer): Promise<Client> {
         where: "mcpEnvironment",
         got: `no package @modelcontextprotocol/sdk (${messageOf(cause)})`,
         expected: "it, to speak MCP",
-        mend: "npm install @modelcontextprotocol/sdk",
+        fix: "npm install @modelcontextprotocol/sdk",
         cause,
       });
     });

@@ -173,7 +173,7 @@ async function described<T>(
       where: `${url}, /${path}`,
       got: messageOf(e).replaceAll(/\s+/g, " "),
       expected: "an OpenEnv server",
-      mend: "Start it, or check the address.",
+      fix: "Start it, or check the address.",
       cause: e,
     });
   }

@@ -113,7 +113,7 @@ export function agent<T extends AgentTask, Result>(
       where: `agent "${name}"`,
       got: `the task "${id}"`,
       expected: "one of the tasks that it was made with",
-      mend: "Take tasks from the environment's own `tasks`.",
+      fix: "Take tasks from the environment's own `tasks`.",
     });
   };
   const played =
@@ -174,7 +174,7 @@ async function judged<T extends AgentTask, Result>(
       where: "agent: reward",
       got: `${strange[0]} = ${strange[1]}`,
       expected: "finite numbers",
-      mend: "Give a number for every result, also for one that makes no sense.",
+      fix: "Give a number for every result, also for one that makes no sense.",
     });
   }
   const good = success?.(task, result) ?? (rewards.outcome ?? 0) >= 1;

@@ -144,7 +144,7 @@ function neverCalled(outcome: Outcome<unknown> | undefined): WhetstoneError {
       ? `an agent that threw before its first call: ${outcome.message}`
       : "an agent that never called the model",
     expected: "at least one chat completion by way of `openai.baseURL`",
-    mend: "Hand `openai` to the client that the agent calls its model with.",
+    fix: "Hand `openai` to the client that the agent calls its model with.",
   });
 }
 

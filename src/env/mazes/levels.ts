@@ -72,7 +72,7 @@ export function findMaze(
     where: "controlledMaze, levels",
     got: `${side} × ${side} cells, ways of ${path.join("–")} moves${turns ? ` with ${turns.join("–")} turns` : ""}`,
     expected: "a level of which there are enough mazes",
-    mend: "Make the grid larger, the ranges wider, or ask for fewer mazes of each level.",
+    fix: "Make the grid larger, the ranges wider, or ask for fewer mazes of each level.",
   });
 }
 

@@ -58,7 +58,7 @@ export function deskTask(family: Family, blocks: number, id: string, random: Ran
       where: "tool world, blocks",
       got: String(blocks),
       expected: `whole numbers from 1 to ${mostBlocks}`,
-      mend: "Name how many look-ups a task is to have.",
+      fix: "Name how many look-ups a task is to have.",
     });
   }
   const offered = shuffled(toolNames, random).slice(0, 4).sort();

@@ -68,7 +68,7 @@ export function biasesOf(stated: Partial<Biases> = {}): Biases {
       where: `biases of users, ${name}`,
       got,
       expected,
-      mend: "Begin with `unbiased` and change what you want to look at.",
+      fix: "Begin with `unbiased` and change what you want to look at.",
     });
   };
   if (wrong) refuse(wrong[0], `${wrong[1]}`, "a share from 0 to 1");

@@ -99,7 +99,7 @@ export function visitors(options: VisitorsOptions): Visitors {
         where: `${url}${path}`,
         got,
         expected: "a gateway of Whetstone that answers",
-        mend: "Start one with `whetstone serve`, and state its address and a key that may chat and give feedback.",
+        fix: "Start one with `whetstone serve`, and state its address and a key that may chat and give feedback.",
         cause,
       });
     const headers = {

@@ -4,15 +4,15 @@ import { resolve } from "node:path";
 import { removeFolder, replaceFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Id } from "../../core/types.ts";
-import type { ExportRecord, Production } from "../../store/production.ts";
-import { type Dropped, type LessonFilter, lessonsFrom } from "../derived.ts";
+import type { ExportRecord, TrafficStore } from "../../store/production.ts";
+import { type Dropped, type ExampleFilter, trainingExamplesFrom } from "../derived.ts";
 import { jsonLine } from "../jsonLine.ts";
 import { type ExportFormat, exportFormats, type RowOptions } from "./formats.ts";
 
 /** Settings of {@link exportFile}. */
 export interface ExportOptions extends RowOptions {
   readonly to: ExportFormat;
-  readonly filter?: LessonFilter;
+  readonly filter?: ExampleFilter;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Called with the number of rows written so far. */
@@ -35,7 +35,7 @@ export interface Exported {
  *   removed.
  */
 export async function exportFile(
-  production: Production,
+  production: TrafficStore,
   out: string,
   { to, filter = {}, now, progress = () => {}, ...options }: ExportOptions,
 ): Promise<Exported> {
@@ -46,7 +46,7 @@ export async function exportFile(
   const dropped: Partial<Record<Dropped["why"], number>> = {};
   const written = new Set<string>();
   async function* lines(): AsyncGenerator<string> {
-    for await (const lesson of lessonsFrom(production, filter)) {
+    for await (const lesson of trainingExamplesFrom(production, filter)) {
       if (lesson.kind === "dropped") {
         dropped[lesson.why] = (dropped[lesson.why] ?? 0) + 1;
         continue;
@@ -72,7 +72,7 @@ export async function exportFile(
       where: file,
       got: "an erasure during the export",
       expected: "no erasure until the file is complete",
-      mend: "Export again; the file has been removed.",
+      fix: "Export again; the file has been removed.",
     });
   }
   return { file, rows: rows.length, dropped };
@@ -80,7 +80,7 @@ export async function exportFile(
 
 /** Whether data of the rows may have been erased since it was read. */
 async function wasErased(
-  production: Production,
+  production: TrafficStore,
   id: Id,
   rows: ExportRecord["rows"],
   began: number,
@@ -104,5 +104,5 @@ const exists = (file: string): WhetstoneError =>
     where: "--out",
     got: `${file}, an existing file`,
     expected: "a new file",
-    mend: "Choose another name, or remove it.",
+    fix: "Choose another name, or remove it.",
   });

@@ -2,7 +2,7 @@
 
 import { mean } from "../../common/statistics/statistics.ts";
 import { signalValue } from "../../core/signal.ts";
-import type { ServedLesson } from "../../core/trainingExamples.ts";
+import type { TrainingExample } from "../../core/trainingExamples.ts";
 import type { Message, Trajectory } from "../../core/types.ts";
 import { hfConversation, hfMessage } from "./messages.ts";
 
@@ -13,7 +13,7 @@ export interface RowOptions {
 }
 
 /** The row of a training example; undefined if this format has none for it. */
-type MakeRow = (lesson: ServedLesson, options: RowOptions) => Readonly<Record<string, unknown>> | undefined;
+type MakeRow = (lesson: TrainingExample, options: RowOptions) => Readonly<Record<string, unknown>> | undefined;
 
 /** The prompt of a single reply, with its tools, and the reply. */
 function singleOf(
@@ -73,7 +73,7 @@ export const exportFormats = {
 export type ExportFormat = keyof typeof exportFormats;
 
 function isRated(
-  { logged }: Extract<ServedLesson, { kind: "conversation" }>,
+  { logged }: Extract<TrainingExample, { kind: "conversation" }>,
   { minRating }: RowOptions,
 ): boolean {
   if (minRating === undefined) return true;

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { isWhetstoneError } from "../../core/errors.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
-import type { Production, Write } from "../../store/production.ts";
+import type { TrafficStore, Write } from "../../store/production.ts";
 import type { Entry, Importer, MakeImporter } from "./entry.ts";
 import { langfuse } from "./langfuse.ts";
 import { langsmith } from "./langsmith.ts";
@@ -55,7 +55,7 @@ const batchSize = 500;
  * @throws WhetstoneError `import.invalid` with the line of a broken record; `store.full`, `store.failed`.
  */
 export async function importFile(
-  production: Production | undefined,
+  production: TrafficStore | undefined,
   file: string,
   { from, dryRun = false, now, progress = () => {} }: ImportOptions,
 ): Promise<Imported> {
@@ -147,7 +147,7 @@ const timed = (at: number, now: number): number => (at < 86_400_000 ? now + at :
 
 /** @returns the number of entries that were refused because their subject has been erased. */
 async function writeAll(
-  production: Production,
+  production: TrafficStore,
   batch: readonly Write[],
   count: (kind: Write["kind"], duplicate: boolean) => void,
 ): Promise<number> {

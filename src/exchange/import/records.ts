@@ -59,7 +59,7 @@ async function* textOf(file: string, bytes: (read: number) => void): AsyncGenera
       where: file,
       got: messageOf(cause),
       expected: "a file that can be read",
-      mend: "Check the path.",
+      fix: "Check the path.",
       cause,
     });
   }
@@ -78,9 +78,9 @@ export function invalid(
   line: number,
   got: string,
   expected: string,
-  mend = "Correct the record, or take it out.",
+  fix = "Correct the record, or take it out.",
 ): WhetstoneError {
-  return new WhetstoneError("import.invalid", { where: `${file}, line ${line}`, got, expected, mend });
+  return new WhetstoneError("import.invalid", { where: `${file}, line ${line}`, got, expected, fix });
 }
 
 /** Objects at the top level of a text, or in lists there. Only commas and blanks may stand between them. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { replaceFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Store, StoredTrajectory, TrajectoryFilter } from "../../store/store.ts";
+import type { RunStore, StoredTrajectory, TrajectoryFilter } from "../../store/store.ts";
 import { jsonLine } from "../jsonLine.ts";
 import { hfRow } from "./messages.ts";
 import { minariEpisode } from "./minari.ts";
@@ -39,7 +39,7 @@ export interface ExportRunOptions {
  * @throws WhetstoneError `run.exists` if the file exists.
  */
 export async function exportRun(
-  store: Store,
+  store: RunStore,
   run: string,
   out: string,
   { to, filter = {}, progress = () => {} }: ExportRunOptions,
@@ -50,7 +50,7 @@ export async function exportRun(
       where: "--out",
       got: `${file}, an existing file`,
       expected: "a new file",
-      mend: "Choose another name, or remove it.",
+      fix: "Choose another name, or remove it.",
     });
   }
   const all = await store.trajectories(run, filter);

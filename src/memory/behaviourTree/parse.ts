@@ -104,5 +104,5 @@ const mendOf = (name: string, known: readonly string[]): string => {
   return near === undefined ? "Write one of these." : `Did you mean ${near}?`;
 };
 
-const refused = (line: number, got: string, expected: string, mend: string): WhetstoneError =>
-  new WhetstoneError("config.invalid", { where: `behaviour tree, line ${line}`, got, expected, mend });
+const refused = (line: number, got: string, expected: string, fix: string): WhetstoneError =>
+  new WhetstoneError("config.invalid", { where: `behaviour tree, line ${line}`, got, expected, fix });

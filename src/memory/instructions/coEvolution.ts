@@ -4,7 +4,7 @@ import { mean } from "../../common/statistics/statistics.ts";
 import type { Ctx, Memory } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
-import type { Evidence, Rollout, Update } from "../../core/slots.ts";
+import type { AnnotatedExperience, Rollout, Update } from "../../core/slots.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../core/types.ts";
 import { instructionSet } from "./artefact.ts";
 import { type Attempt, drawnAttempts, remembered } from "./attempts.ts";
@@ -145,7 +145,7 @@ function played(
 function judged(
   ctx: Ctx,
   before: readonly Instruction[],
-  { trajectories, units }: Evidence,
+  { trajectories, units }: AnnotatedExperience,
   options: CoEvolutionOptions,
   rate: number,
 ): { readonly members: readonly Instruction[]; readonly attempts: readonly Attempt[] } {

@@ -6,7 +6,7 @@ import { streamSSE } from "hono/streaming";
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { healthOf } from "../../diagnose/health/health.ts";
-import type { Metric, Run, Store } from "../../store/store.ts";
+import type { Metric, Run, RunStore } from "../../store/store.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
 import { takes } from "../query.ts";
@@ -37,7 +37,7 @@ const lookEvery = 1000;
 
 /** Routes below `/api`: reading needs the scope `read`, setting tags the scope `admin`. */
 export function dashboardApi(
-  store: Store,
+  store: RunStore,
   production: ArtefactSources["production"],
   gate: Gate,
 ): Hono<Gated> {
@@ -176,7 +176,7 @@ const episodesAsked = z.object({
 });
 const episodeAsked = z.object({ id: z.string(), phase: z.string(), iteration: count });
 
-async function detailOf(store: Store, run: Run, row: RunRow): Promise<RunDetail> {
+async function detailOf(store: RunStore, run: Run, row: RunRow): Promise<RunDetail> {
   const { names } = await store.measured(run.id);
   return {
     ...row,

@@ -9,11 +9,11 @@ import {
   artefactWords,
   type Origins,
 } from "../../core/artefact.ts";
-import type { Split, Version } from "../../core/served.ts";
+import type { TrafficSplit, Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { ArtefactStore, ArtefactSummary } from "../../store/artefacts.ts";
-import type { Production, SignalFilter } from "../../store/production.ts";
-import type { Store } from "../../store/store.ts";
+import type { TrafficStore, SignalFilter } from "../../store/production.ts";
+import type { RunStore } from "../../store/store.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { ArtefactDetail, ArtefactRow, ArtefactsPage, ServedAs } from "./types.ts";
@@ -21,8 +21,8 @@ import { range } from "./values.ts";
 
 /** The stores that the pages read: learners write to the run store, people and corrections to the production store. */
 export interface ArtefactSources {
-  readonly store: Pick<Store, "artefacts" | "trajectories">;
-  readonly production: Pick<Production, "artefacts" | "signals" | "versions" | "splits">;
+  readonly store: Pick<RunStore, "artefacts" | "trajectories">;
+  readonly production: Pick<TrafficStore, "artefacts" | "signals" | "versions" | "splits">;
 }
 
 /** Most versions in one response; most relatives on one page; most signals, episodes and places searched for them on one page. */
@@ -61,7 +61,7 @@ const around = 3;
 interface Lineages {
   /** Oldest first. */
   readonly rows: readonly ArtefactRow[];
-  readonly splits: readonly Split[];
+  readonly splits: readonly TrafficSplit[];
 }
 
 async function lineages({ store, production }: ArtefactSources): Promise<Lineages> {
@@ -193,7 +193,7 @@ async function sourcesOf(
 
 /** Finds signals by user and target, since the store has no lookup by signal id. */
 async function heard(
-  production: Pick<Production, "signals">,
+  production: Pick<TrafficStore, "signals">,
   from: Origins["from"],
 ): Promise<ArtefactDetail["feedback"]> {
   const wanted = new Set(from.signals.slice(0, mostHeard));
@@ -216,7 +216,7 @@ async function heard(
 }
 
 /** The splits in which one of the versions had a share. */
-function splitsWith(splits: readonly Split[], served: readonly ServedAs[]): ArtefactDetail["splits"] {
+function splitsWith(splits: readonly TrafficSplit[], served: readonly ServedAs[]): ArtefactDetail["splits"] {
   return splits.flatMap(({ since, shares, why }) => {
     const own = served.flatMap(({ version }) => {
       const share = shares[version];

@@ -23,7 +23,7 @@ export async function builtPages(): Promise<string> {
       where: "dashboard",
       got: `no pages in ${folder}`,
       expected: "the package as it was published",
-      mend: "Install it again.",
+      fix: "Install it again.",
     });
   }
   const { build } = await import("vite");

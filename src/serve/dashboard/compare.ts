@@ -4,7 +4,7 @@ import {
   pairedInterval,
   probabilityOfImprovement,
 } from "../../common/statistics/statistics.ts";
-import type { Run, Store } from "../../store/store.ts";
+import type { Run, RunStore } from "../../store/store.ts";
 import { computedBy } from "./computed.ts";
 import type { ComparedGroup, ComparePage, RunRow } from "./types.ts";
 import { json, range } from "./values.ts";
@@ -14,7 +14,7 @@ const curvePoints = 200;
 
 /** @param rows of the runs, in the order chosen: the first group of an environment is its baseline. */
 export async function compared(
-  store: Store,
+  store: RunStore,
   chosen: readonly { run: Run; row: RunRow }[],
 ): Promise<ComparePage> {
   const groups: { readonly key: string; readonly runs: { run: Run; row: RunRow }[] }[] = [];
@@ -32,7 +32,7 @@ export async function compared(
   return { groups: made };
 }
 
-async function groupOf(store: Store, runs: readonly { run: Run; row: RunRow }[]): Promise<ComparedGroup> {
+async function groupOf(store: RunStore, runs: readonly { run: Run; row: RunRow }[]): Promise<ComparedGroup> {
   const { env, method } = runs[0]!.run;
   const until = Math.min(...runs.map(({ row }) => row.iterations));
   const curves = await Promise.all(

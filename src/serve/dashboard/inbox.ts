@@ -1,17 +1,17 @@
 /** Feedback for reviewers: newest first, with the reply that it is about and the training data made from it. */
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
-import { lastReviews, reviewed } from "../../common/text/reviews.ts";
+import { lastReviews, reviewedSignal } from "../../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
-import type { ServedLesson } from "../../core/trainingExamples.ts";
+import type { TrainingExample } from "../../core/trainingExamples.ts";
 import type { Trajectory } from "../../core/types.ts";
-import { type Dropped, lessonsOfSignal } from "../../exchange/derived.ts";
-import type { Production } from "../../store/production.ts";
+import { type Dropped, examplesOfSignal } from "../../exchange/derived.ts";
+import type { TrafficStore } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { Becomes, InboxItem, InboxPage } from "./types.ts";
 
-type Reading = Pick<Production, "response" | "responses" | "signals">;
+type Reading = Pick<TrafficStore, "response" | "responses" | "signals">;
 
 /** Most signals read for one page. */
 const most = 300;
@@ -72,7 +72,7 @@ async function newest(production: Reading, now: number): Promise<Newest> {
     }
     if (found.length >= most) break;
   }
-  const items = found.filter((signal) => reviewed(signal) === undefined);
+  const items = found.filter((signal) => reviewedSignal(signal) === undefined);
   return { items: items.slice(-most).reverse(), reviews: lastReviews(found) };
 }
 
@@ -90,14 +90,14 @@ async function itemOf(
   return {
     signal: signal.text === undefined ? signal : { ...signal, text: cut(signal.text) },
     wanting: isWanting(signal),
-    ...(teaches && { becomes: becomesOf(await lessonsOfSignal(production, signal)) }),
+    ...(teaches && { becomes: becomesOf(await examplesOfSignal(production, signal)) }),
     ...(response && { reply: replyOf(response, target?.choice ?? 0) }),
     ...(review && { reviewed: { verdict: review.text ?? "seen", by: review.source, at: review.received } }),
   };
 }
 
 /** @param made what learning makes of one correction or demonstration. */
-function becomesOf(made: readonly (ServedLesson | Dropped)[]): Becomes {
+function becomesOf(made: readonly (TrainingExample | Dropped)[]): Becomes {
   const demonstration = made.find((lesson) => lesson.kind === "demonstration");
   const dropped = made.find((lesson) => lesson.kind === "dropped");
   if (!demonstration) return { nothing: dropped?.why ?? "noReply" };

@@ -1,7 +1,7 @@
 /** Login and logout of the pages: the key is sent once, then a session cookie replaces it. */
 import { Hono } from "hono";
 import { z } from "zod";
-import { askerOf, marksOf } from "../asker.ts";
+import { senderKind, requestOrigin } from "../asker.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
 import { endSession, keepSession } from "../pageSession.ts";
@@ -20,7 +20,7 @@ export function loginRoutes(gate: Gate): Hono<Gated> {
     })
     .post("/api/session", async (c) => {
       // prevents login CSRF: another site's page could log a person in as another user
-      if (askerOf(marksOf(c.req.raw)) !== "own page") return refusal(notOurs);
+      if (senderKind(requestOrigin(c.req.raw)) !== "own page") return refusal(notOurs);
       const body = await checked(c.req.raw, loginBody);
       if (isRefused(body)) return refusal(body);
       const session = await gate.admit(c, body.key.trim());
@@ -29,7 +29,7 @@ export function loginRoutes(gate: Gate): Hono<Gated> {
       return c.json({ expires: session.expires }, 201, { "cache-control": "no-store" });
     })
     .delete("/api/session", (c) => {
-      if (askerOf(marksOf(c.req.raw)) !== "own page") return refusal(notOurs);
+      if (senderKind(requestOrigin(c.req.raw)) !== "own page") return refusal(notOurs);
       endSession(c);
       return c.body(null, 204);
     });

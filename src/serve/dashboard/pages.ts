@@ -55,7 +55,7 @@ export function dashboardPages(folder: string): Hono {
         where: "dashboard",
         got: `no page in ${folder}`,
         expected: "the built dashboard",
-        mend: "Run npm run build.",
+        fix: "Run npm run build.",
         cause,
       });
     });

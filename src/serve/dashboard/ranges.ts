@@ -1,7 +1,7 @@
 /** Minimum and maximum of curves between their shown points, so that no spike is lost when curves are thinned. */
 import { setImmediate as others } from "node:timers/promises";
 import { recent } from "../../store/recent.ts";
-import type { Extremes, Store } from "../../store/store.ts";
+import type { Extremes, RunStore } from "../../store/store.ts";
 import type { Extent, Value } from "./types.ts";
 
 /** Iterations per cached block. */
@@ -36,7 +36,7 @@ export type RangesOf = (
   within: Span,
 ) => Promise<Record<string, Extent>>;
 
-export function curveRanges(store: Pick<Store, "extremes">): RangesOf {
+export function curveRanges(store: Pick<RunStore, "extremes">): RangesOf {
   const known = recent<string, Known>(runs);
 
   async function read(run: string, wide: number, { from, until }: Span): Promise<Extremes[]> {

@@ -1,7 +1,7 @@
 /** Runs as rows of a list, cached until a run changes. */
 import { setImmediate as others } from "node:timers/promises";
 import type { Interval } from "../../core/interval.ts";
-import { errorOf, type Run, type Store } from "../../store/store.ts";
+import { errorOf, type Run, type RunStore } from "../../store/store.ts";
 import type { RunRow, RunsChange } from "./types.ts";
 import { json } from "./values.ts";
 
@@ -22,7 +22,7 @@ export interface RunRows {
 }
 
 /** A cached row is valid until the run writes again or its tags change. */
-export function runRows(store: Store): RunRows {
+export function runRows(store: RunStore): RunRows {
   const known = new Map<string, { readonly stamp: string; readonly row: RunRow }>();
 
   const remembered = async (run: Run, tags: readonly string[]): Promise<RunRow> => {
@@ -78,7 +78,7 @@ export function runRows(store: Store): RunRows {
   };
 }
 
-async function rowOf(store: Store, run: Run, tags: readonly string[]): Promise<RunRow> {
+async function rowOf(store: RunStore, run: Run, tags: readonly string[]): Promise<RunRow> {
   const { id, name, env, method, engine, seed, state, started } = run;
   const { iterations } = await store.measured(id);
   const spark = (await store.curves(id, ["success"], sparkPoints)).map((m) => json(m.value));
@@ -90,7 +90,7 @@ async function rowOf(store: Store, run: Run, tags: readonly string[]): Promise<R
 }
 
 /** Success after the run, on tasks used neither for training nor for selection. */
-async function heldOut(store: Store, run: string): Promise<Interval | undefined> {
+async function heldOut(store: RunStore, run: string): Promise<Interval | undefined> {
   const after = (await store.evaluations(run)).filter(
     (e) => e.when === "after" && e.mode === "sampled" && e.trainedShare === 0,
   );

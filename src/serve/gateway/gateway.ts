@@ -3,9 +3,9 @@ import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import type { Id } from "../../core/types.ts";
 import { chatBody, readJson } from "../../http/body.ts";
-import type { Production, Recorder } from "../../store/production.ts";
+import type { TrafficStore, Recorder } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
-import { handed } from "../handed.ts";
+import { sendResponse } from "../handed.ts";
 import type { Only } from "../keys.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
@@ -26,7 +26,7 @@ const mostReading = 1000;
 
 /** Settings of {@link gateway}. */
 export interface GatewayOptions {
-  readonly production: Pick<Production, "responses">;
+  readonly production: Pick<TrafficStore, "responses">;
   readonly recorder: Pick<Recorder, "record" | "recordDurably" | "late">;
   readonly versions: LiveVersions;
   readonly gate: Gate;
@@ -237,9 +237,9 @@ export function gateway(options: GatewayOptions): Gateway {
       const socket = c.env?.incoming?.socket;
       const passing: Passing = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
       if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
-        return await handed(c, head, relayed(passing));
+        return await sendResponse(c, head, relayed(passing));
       }
-      return await whole(passing, head, durable, (body) => handed(c, head, body));
+      return await whole(passing, head, durable, (body) => sendResponse(c, head, body));
     } catch (e) {
       // the end is already recorded
       if (ended) throw e;

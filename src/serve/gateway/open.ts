@@ -6,7 +6,7 @@ import type { Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { Answerer } from "./answerer.ts";
 import { upstreamBase } from "./target.ts";
-import { told } from "./told.ts";
+import { withArtefact } from "./told.ts";
 import { upstream } from "./upstream.ts";
 
 type Backend = Version["backend"];
@@ -69,7 +69,7 @@ export async function openVersion(
           "Name that version with: whetstone versions add --guide",
         );
       const artefact = kept(first.artefact, async () => (await read(backend.artefact))?.artefact);
-      return told({ artefact, over, ...(guide ? { guide } : {}) });
+      return withArtefact({ artefact, over, ...(guide ? { guide } : {}) });
     }
   }
 }
@@ -100,7 +100,7 @@ function openUpstream(
       where: `version ${id}`,
       got: `no environment variable ${keyEnv}`,
       expected: "the upstream's key in it",
-      mend: `Set ${keyEnv}, or name another variable with --upstream-key-env.`,
+      fix: `Set ${keyEnv}, or name another variable with --upstream-key-env.`,
     });
   }
   return upstream({
@@ -141,10 +141,10 @@ function nameOf(backend: Backend): string {
   }
 }
 
-const cannot = (id: string, got: string, mend: string): WhetstoneError =>
+const cannot = (id: string, got: string, fix: string): WhetstoneError =>
   new WhetstoneError("config.invalid", {
     where: `version ${id}`,
     got,
     expected: "something that this process can open",
-    mend,
+    fix,
   });

@@ -6,7 +6,7 @@ import { isWhetstoneError, messageOf } from "../../core/errors.ts";
 import { type Json, objectOf } from "../../core/json.ts";
 import type { Id } from "../../core/types.ts";
 import { long } from "../../http/body.ts";
-import type { Head } from "../handed.ts";
+import type { ResponseHead } from "../handed.ts";
 import { storeRefusal } from "../inbox.ts";
 import { errorBody, refusal } from "../refusal.ts";
 import { requireBounded, whyUnread } from "./answerBody.ts";
@@ -41,7 +41,7 @@ export interface Passing {
  */
 export async function whole(
   { answered, growing, ask, id, gone, end }: Passing,
-  { headers }: Head,
+  { headers }: ResponseHead,
   durable: boolean,
   hand: (body: string | Uint8Array) => Promise<Response>,
 ): Promise<Response> {

@@ -2,8 +2,8 @@
 import { type Env, Hono } from "hono";
 import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
-import type { DeskOptions } from "../../release/controller.ts";
-import type { Production, Recorder } from "../../store/production.ts";
+import type { ReleaseControllerOptions } from "../../release/controller.ts";
+import type { TrafficStore, Recorder } from "../../store/production.ts";
 import { isLoopback } from "../asker.ts";
 import { type Gate, type Gated, type GateOptions, gate, requireKeys } from "../auth.ts";
 import { failed } from "../failed.ts";
@@ -18,7 +18,7 @@ import type { LiveVersions } from "./versions.ts";
 
 /** Settings of {@link serveProduction}. */
 export interface ProductionServerOptions {
-  readonly production: Production;
+  readonly production: TrafficStore;
   readonly recorder: Recorder;
   readonly versions: LiveVersions;
   /** 32 bytes that browser tokens are signed with. */
@@ -30,7 +30,7 @@ export interface ProductionServerOptions {
   readonly channels?: readonly string[];
   readonly gate?: Pick<GateOptions, "origins" | "hosts" | "proxies" | "rates">;
   /** How versions are judged. */
-  readonly desk?: Omit<DeskOptions, "production">;
+  readonly desk?: Omit<ReleaseControllerOptions, "production">;
   /** Milliseconds of inactivity after which a session is forgotten; at the start, stored responses of the same period are read. Default one hour. */
   readonly silence?: number;
   /** Milliseconds that running calls get to finish when the server closes. Default 30 seconds. */

@@ -24,12 +24,12 @@ export const isRefusedAddress = (address: string): boolean =>
  * @throws WhetstoneError `config.invalid` for a URL that is not http(s), holds a password, or has a refused address.
  */
 export function upstreamBase(url: string): string {
-  const wrong = (got: string, mend: string): WhetstoneError =>
+  const wrong = (got: string, fix: string): WhetstoneError =>
     new WhetstoneError("config.invalid", {
       where: "upstream",
       got,
       expected: "the base URL of an OpenAI-compatible server, such as https://api.openai.com/v1",
-      mend,
+      fix,
     });
   if (!URL.canParse(url)) throw wrong(`"${url}"`, "Write the whole address, with http:// or https://.");
   const { protocol, username, password, search, hash, hostname, origin, pathname } = new URL(url);
@@ -51,7 +51,7 @@ const refusedAddress = (address: string): WhetstoneError =>
     where: "upstream",
     got: `the link-local or metadata address ${address}`,
     expected: "the address of a model server",
-    mend: "Name the model's own address.",
+    fix: "Name the model's own address.",
   });
 
 /** DNS lookup that fails if a name resolves to a refused address. */

@@ -1,8 +1,8 @@
 /** A backend that adds an artefact to each request and passes it to another backend. */
 import {
-  type Addition,
+  type PromptAddition,
   type ApplyOptions,
-  additionOf,
+  promptAdditionOf,
   systemText,
 } from "../../common/artefacts/applyArtefact.ts";
 import { wireMessage } from "../../common/text/chatWire.ts";
@@ -13,8 +13,8 @@ import type { Answerer, Call } from "./answerer.ts";
 import { readAsked } from "./asked.ts";
 import { hintsOf } from "./hints.ts";
 
-/** Settings of {@link told}. */
-export interface ToldOptions {
+/** Settings of {@link withArtefact}. */
+export interface WithArtefactOptions {
   /** Read at every call, since parts may have been erased. */
   readonly artefact: () => Promise<Artefact>;
   /** The backend that answers. Its owner closes it. */
@@ -38,14 +38,14 @@ export const hintTag = "whetstone.hint";
  * Passes the request on with the artefact added and everything else unchanged. The record keeps the client's original request
  * and which parts were shown. If the guide does not answer, the call goes on without a hint.
  */
-export function told({
+export function withArtefact({
   artefact,
   over,
   guide,
   apply,
   hintTokens = 64,
   hintSeconds = 10,
-}: ToldOptions): Answerer {
+}: WithArtefactOptions): Answerer {
   const hintFor = guide && hintsOf(guide, { tokens: hintTokens, seconds: hintSeconds });
   async function chat(call: Call) {
     const body = parsed(typeof call.body === "string" ? call.body : Buffer.from(call.body).toString("utf8"));
@@ -53,7 +53,7 @@ export function told({
     if (!asked) return await over.chat(call);
     const now = await artefact();
     const hint = now.kind === "guide" && hintFor ? await hintFor(asked.body, call.gone) : undefined;
-    const addition = additionOf(now, asked.prompt, { ...apply, ...(hint === undefined ? {} : { hint }) });
+    const addition = promptAdditionOf(now, asked.prompt, { ...apply, ...(hint === undefined ? {} : { hint }) });
     const answered = await over.chat({
       ...call,
       body: JSON.stringify(withAdditionOnWire(asked.body, addition)),
@@ -76,7 +76,7 @@ export function told({
 }
 
 /** Adds an artefact's addition to a request; the client's messages stay unchanged, images included. */
-export function withAdditionOnWire(body: JsonObject, addition: Addition): JsonObject {
+export function withAdditionOnWire(body: JsonObject, addition: PromptAddition): JsonObject {
   const { system, instead, examples, tools } = addition;
   const messages = listOf(body.messages);
   const first = objectOf(messages[0]);
@@ -101,7 +101,7 @@ function joined(own: Json | undefined, added: string, instead: boolean): Json {
   return [...listOf(own), { type: "text", text: added }];
 }
 
-function redescribed(tool: Json, tools: Addition["tools"]): Json {
+function redescribed(tool: Json, tools: PromptAddition["tools"]): Json {
   const declared = objectOf(tool);
   const named = objectOf(declared?.function);
   const name = textOf(named?.name);

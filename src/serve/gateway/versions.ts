@@ -1,9 +1,9 @@
 /** The versions that currently answer: those of the store's last split, updated without a restart. */
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Split, Version } from "../../core/served.ts";
+import type { TrafficSplit, Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import { assign, unitOf } from "../../release/split.ts";
-import type { Production } from "../../store/production.ts";
+import type { TrafficStore } from "../../store/production.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Foundations } from "./open.ts";
 
@@ -17,7 +17,7 @@ export interface ChosenVersion {
 
 /** Settings of {@link liveVersions}. */
 export interface VersionOptions {
-  readonly production: Pick<Production, "versions" | "splits">;
+  readonly production: Pick<TrafficStore, "versions" | "splits">;
   /** Opens the backend of a version. If it throws, the new split does not take effect. */
   readonly open: (version: Version, foundations: Foundations) => Promise<Answerer>;
   /** The version that answers while there is no split. Default: the only version. */
@@ -39,7 +39,7 @@ export interface LiveVersions {
 }
 
 interface Current {
-  readonly split: Split | undefined;
+  readonly split: TrafficSplit | undefined;
   readonly answerers: ReadonlyMap<Id, Answerer>;
 }
 
@@ -149,7 +149,7 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
   };
 }
 
-const sharesOf = ({ shares }: Split): string =>
+const sharesOf = ({ shares }: TrafficSplit): string =>
   Object.entries(shares)
     .map(([id, share]) => `${id} ${Number((100 * share).toFixed(2))} %`)
     .join(", ");
@@ -159,7 +159,7 @@ const noChoice = (versions: readonly Version[]): WhetstoneError =>
     where: "gateway",
     got: versions.length === 0 ? "no version that could answer" : `${versions.length} versions and no split`,
     expected: "one version or a split",
-    mend: "Name an --upstream or a --policy, or split the calls with: whetstone versions split",
+    fix: "Name an --upstream or a --policy, or split the calls with: whetstone versions split",
   });
 const noVersion = (id: Id | undefined): WhetstoneError =>
   new WhetstoneError("config.invalid", {
@@ -169,5 +169,5 @@ const noVersion = (id: Id | undefined): WhetstoneError =>
         ? "no version that could answer"
         : `the version "${id}", which the store does not have`,
     expected: "a version for every name in the split",
-    mend: "Add it with: whetstone versions add",
+    fix: "Add it with: whetstone versions add",
   });

@@ -111,7 +111,7 @@ export function byName(bases: readonly Base[]): ReadonlyMap<string, Base> {
         where: "--model",
         got: `${other.folder} and ${base.folder}, both called ${base.name}`,
         expected: "models with different names, since clients choose by name",
-        mend: "Rename one of the folders.",
+        fix: "Rename one of the folders.",
       });
     }
     known.set(base.name, base);

@@ -1,13 +1,13 @@
 /** Schemas of requests that only the server reads; those that Whetstone's client also sends are in the protocol module. */
 import { z } from "zod";
 import { sampleRequest } from "../../engine/tinker/protocol.ts";
-import type { Marks } from "./checkpoints.ts";
+import type { CheckpointAttributes } from "./checkpoints.ts";
 
 const hour = 3600;
 const tenYears = 10 * 365 * 24 * hour;
 
 /** @returns undefined if the seconds are out of range. */
-export function marksOf(ttlSeconds: number | null | undefined): Marks | undefined {
+export function attributesOf(ttlSeconds: number | null | undefined): CheckpointAttributes | undefined {
   if (ttlSeconds === null || ttlSeconds === undefined) return {};
   if (ttlSeconds < hour || ttlSeconds > tenYears) return undefined;
   return { expires: new Date(Date.now() + 1000 * ttlSeconds).toISOString() };

@@ -23,7 +23,7 @@ export type About = z.output<typeof about>;
 
 /** Changeable properties of a checkpoint. Default: it never expires and is not public. */
 const marks = z.object({ expires: z.iso.datetime().optional(), public: z.literal(true).optional() });
-export type Marks = z.output<typeof marks>;
+export type CheckpointAttributes = z.output<typeof marks>;
 
 export interface Saved {
   readonly path: string;
@@ -31,14 +31,14 @@ export interface Saved {
   readonly name: string;
   readonly folder: string;
   readonly about: About;
-  readonly marks: Marks;
+  readonly marks: CheckpointAttributes;
   readonly time: Date;
 }
 
 export interface SaveOptions {
   /** Allows overwriting an existing checkpoint; without it a taken name is refused. */
   readonly overwritten?: boolean;
-  readonly marks?: Marks;
+  readonly marks?: CheckpointAttributes;
 }
 
 export interface Checkpoints {
@@ -57,9 +57,9 @@ export interface Checkpoints {
   /** Ids of models that have checkpoints. */
   models(): Promise<readonly string[]>;
   /** @returns the path of the copy, of the same kind and name, without the original's marks. */
-  copy(of: Saved, model: string, marks: Marks): Promise<string | Fault>;
+  copy(of: Saved, model: string, marks: CheckpointAttributes): Promise<string | Fault>;
   /** @returns a fault if the checkpoint was deleted meanwhile. */
-  mark(of: Saved, marks: Marks): Promise<Fault | undefined>;
+  mark(of: Saved, marks: CheckpointAttributes): Promise<Fault | undefined>;
   remove(of: Saved): Promise<void>;
   /** Deletes expired checkpoints, and unfinished files of a server that was killed. */
   tidy(): Promise<void>;
@@ -85,7 +85,7 @@ export function checkpoints(root: string): Checkpoints {
   const own = join(unfinished, randomUUID());
   const aside = (): string => join(own, randomUUID());
 
-  async function write(folder: string, what: About & Marks): Promise<void> {
+  async function write(folder: string, what: About & CheckpointAttributes): Promise<void> {
     const half = aside();
     await mkdir(own, { recursive: true });
     await writeFile(half, `${JSON.stringify(what)}\n`);
@@ -126,7 +126,7 @@ export function checkpoints(root: string): Checkpoints {
     const { expires, public: open, ...about } = onFile.parse(JSON.parse(text));
     const there = await stat(folder).catch(() => undefined);
     if (!there) return undefined; // deleted meanwhile
-    const marks: Marks = { ...(expires !== undefined && { expires }), ...(open && { public: open }) };
+    const marks: CheckpointAttributes = { ...(expires !== undefined && { expires }), ...(open && { public: open }) };
     return {
       path: `tinker://${model}/${kind}/${name}`,
       kind,

@@ -4,14 +4,14 @@ interface Disposable {
   dispose(): Promise<void>;
 }
 
-export interface Held<W> {
+export interface SharedWeights<W> {
   /** Runs work on the weights. */
   use<T>(work: (weights: W) => Promise<T>): Promise<T>;
   /** Disposes of the weights once the running work has ended. */
   release(): Promise<void>;
 }
 
-export function held<W extends Disposable>(weights: Promise<W>): Held<W> {
+export function sharedWeights<W extends Disposable>(weights: Promise<W>): SharedWeights<W> {
   const running = new Set<Promise<unknown>>();
   weights.catch(() => undefined); // `use` reports the error
   return {
@@ -31,7 +31,7 @@ export function held<W extends Disposable>(weights: Promise<W>): Held<W> {
   };
 }
 
-export interface Shelf<W> {
+export interface WeightsCache<W> {
   /** Runs work on the weights of this name, opening them if necessary. */
   use<T>(name: string, open: () => Promise<W>, work: (weights: W) => Promise<T>): Promise<T>;
   /** Closes the weights; the next use opens them again. */
@@ -39,8 +39,8 @@ export interface Shelf<W> {
 }
 
 /** @param most weights open at a time; the least recently used are closed first. */
-export function shelf<W extends Disposable>(most: number): Shelf<W> {
-  const opened = new Map<string, Held<W>>();
+export function weightsCache<W extends Disposable>(most: number): WeightsCache<W> {
+  const opened = new Map<string, SharedWeights<W>>();
   async function close(name: string): Promise<void> {
     const one = opened.get(name);
     opened.delete(name);
@@ -52,7 +52,7 @@ export function shelf<W extends Disposable>(most: number): Shelf<W> {
       if (!one) {
         const weights = open();
         weights.catch(() => opened.delete(name));
-        one = held(weights);
+        one = sharedWeights(weights);
       }
       opened.delete(name); // moves it to the end of the map's order
       opened.set(name, one);

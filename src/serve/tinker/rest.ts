@@ -7,9 +7,9 @@ import { Readable } from "node:stream";
 import type { Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
-import { copyRequest, marksOf, type Part, part, ttlRange, ttlRequest } from "./bodies.ts";
+import { copyRequest, attributesOf, type Part, part, ttlRange, ttlRequest } from "./bodies.ts";
 import { fitting, read } from "./body.ts";
-import type { Marks, Saved } from "./checkpoints.ts";
+import type { CheckpointAttributes, Saved } from "./checkpoints.ts";
 import { type Fault, isFault } from "./fault.ts";
 import { checkpointJson, filesOf, runJson } from "./runs.ts";
 import type { Service } from "./service.ts";
@@ -26,8 +26,8 @@ const cut = <T>(all: readonly T[], { limit, offset }: Part) => ({
   cursor: { offset, limit, total_count: all.length },
 });
 
-function requireMarks(ttlSeconds: number | null | undefined): Marks {
-  const marks = marksOf(ttlSeconds);
+function requireMarks(ttlSeconds: number | null | undefined): CheckpointAttributes {
+  const marks = attributesOf(ttlSeconds);
   if (marks) return marks;
   throw new HTTPException(400, { message: ttlRange });
 }

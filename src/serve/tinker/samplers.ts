@@ -9,7 +9,7 @@ import type { Checkpoints, Saved } from "./checkpoints.ts";
 import { type Completions, completions } from "./completions.ts";
 import { isFault } from "./fault.ts";
 import type { Futures, Known, Result } from "./futures.ts";
-import { type Held, held, shelf } from "./opened.ts";
+import { type SharedWeights, sharedWeights, weightsCache } from "./opened.ts";
 import { digestOf } from "./read.ts";
 import { clash, tooMany } from "./refusals.ts";
 import { type Source, sampled } from "./sampling.ts";
@@ -22,7 +22,7 @@ export interface Sampler {
   /** Digest of the request that created it. */
   readonly body: string;
   /** Absent once a newer snapshot has replaced it. */
-  weights?: Held<Source>;
+  weights?: SharedWeights<Source>;
   /** Requests by their sequence number. */
   readonly known: Map<number, Known>;
   /** Ended requests of each client that shares the session. */
@@ -61,22 +61,22 @@ const jsonOf = (bytes: Uint8Array) => samplesJson(readSamples(bytes));
 /** A snapshot of a model's weights, and its samplers. */
 interface Snapshot {
   readonly of: Frozen;
-  readonly weights: Held<Frozen>;
+  readonly weights: SharedWeights<Frozen>;
   readonly samplers: Set<Sampler>;
 }
 const newSnapshot = (of: Frozen): Snapshot => ({
   of,
-  weights: held(Promise.resolve(of)),
+  weights: sharedWeights(Promise.resolve(of)),
   samplers: new Set(),
 });
 
 /** @param most snapshots kept per model, and most checkpoints open at a time. */
 export function samplers(store: Checkpoints, results: Futures, most: number): Samplers {
-  const bases = new Map<string, Held<Model>>();
-  const saves = shelf<Model>(most);
+  const bases = new Map<string, SharedWeights<Model>>();
+  const saves = weightsCache<Model>(most);
   const snapshots = new Map<string, Snapshot[]>();
 
-  const made = (of: Pick<Sampler, "id" | "base" | "body" | "path">, weights: Held<Source>): Sampler => ({
+  const made = (of: Pick<Sampler, "id" | "base" | "body" | "path">, weights: SharedWeights<Source>): Sampler => ({
     ...of,
     weights,
     known: new Map(),
@@ -98,7 +98,7 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
   return {
     ofBase(of) {
       // all samplers of a base share one model, which stays open
-      const weights = bases.get(of.base.name) ?? held(of.base.create(1));
+      const weights = bases.get(of.base.name) ?? sharedWeights(of.base.create(1));
       bases.set(of.base.name, weights);
       return made(of, { use: weights.use, release: async () => undefined });
     },
@@ -112,10 +112,10 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
           where: path,
           got: "a checkpoint that was deleted, has expired or was overwritten since",
           expected: "the checkpoint that the sampling session was created for",
-          mend: "Create a sampling session for an existing checkpoint.",
+          fix: "Create a sampling session for an existing checkpoint.",
         });
       };
-      const weights: Held<Source> = {
+      const weights: SharedWeights<Source> = {
         use: (work) => saves.use(name, open, work),
         release: () => saves.close(name),
       };

@@ -45,7 +45,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
       where: "the key",
       got: `a key without the prefix ${prefix}`,
       expected: `a key that begins with ${prefix}: the tinker SDK sends no other`,
-      mend: `Put ${prefix} before it in WHETSTONE_KEY, or in the variable that --key-env names.`,
+      fix: `Put ${prefix} before it in WHETSTONE_KEY, or in the variable that --key-env names.`,
     });
   }
   if (key === undefined && !isLoopback(host)) {
@@ -53,7 +53,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
       where: "--host",
       got: `the address ${host} without a key`,
       expected: "a key, since other machines can reach that address",
-      mend: `Put a key that begins with ${prefix} into the environment variable WHETSTONE_KEY, or bind to 127.0.0.1.`,
+      fix: `Put a key that begins with ${prefix} into the environment variable WHETSTONE_KEY, or bind to 127.0.0.1.`,
     });
   }
   const api = service(options);

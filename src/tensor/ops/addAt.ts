@@ -31,7 +31,7 @@ export function addAt(x: Tensor, ids: Tensor, values: Tensor): Tensor {
     throw new TensorError("addAt", {
       got: `ids ${show(ids.shape)} and values ${show(values.shape)} for a tensor of shape ${show(x.shape)}`,
       expected: "ids and values of the same shape, with the tensor's leading axes",
-      mend: "Give each row of the tensor its own list of ids.",
+      fix: "Give each row of the tensor its own list of ids.",
     });
   }
   return node(operation, [x, ids, values], null, x.shape);

@@ -30,7 +30,7 @@ export function addMatmul(sum: Tensor, a: Tensor, b: Tensor, options: MatmulOpti
     throw new TensorError("addMatmul", {
       got: `a sum of shape ${show(sum.shape)} and a product of shape ${show(product.shape)}`,
       expected: "equal shapes of two axes",
-      mend: "Use add and matmul if something must broadcast.",
+      fix: "Use add and matmul if something must broadcast.",
     });
   }
   return node(

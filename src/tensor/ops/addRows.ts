@@ -48,7 +48,7 @@ export function addRows(ids: Tensor, rows: Tensor, count: number): Tensor {
     throw new TensorError("addRows", {
       got: `ids of shape ${show(ids.shape)} and rows of shape ${show(rows.shape)}`,
       expected: "rows whose leading axes are those of ids",
-      mend: "Give one row for each id.",
+      fix: "Give one row for each id.",
     });
   }
   return node(operation, [ids, rows], null, [count, ...rows.shape.slice(ids.shape.length)]);

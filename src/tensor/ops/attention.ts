@@ -48,7 +48,7 @@ const weights: Operation<Attributes> = {
     throw new TensorError("attention", {
       got: "a second derivative",
       expected: "first derivatives only",
-      mend: "Write attention with matmul and softmax.",
+      fix: "Write attention with matmul and softmax.",
     });
   },
   onnx: (y, inputs, emit) => emitBoth(y, inputs, emit)[1],
@@ -117,7 +117,7 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: 
     throw new TensorError("attention", {
       got: `q ${show(q.shape)}, k ${show(k.shape)}, v ${show(v.shape)}, mask ${show(mask.shape)}`,
       expected: "q [B, H, S, d], k and v [B, G, T, d] with G dividing H, mask [B or 1, H or 1, S, T]",
-      mend: "Split the projections into heads first.",
+      fix: "Split the projections into heads first.",
     });
   }
   return node(operation, [q, k, v, mask], { scale }, q.shape);

@@ -18,7 +18,7 @@ export function broadcastTo(x: TensorLike, shape: Shape): Tensor {
     throw new TensorError("broadcastTo", {
       got: `shape ${show(shape)} for a tensor of shape ${show(t.shape)}`,
       expected: "a shape that is at least as large on every axis",
-      mend: "Sum the tensor over the axes that should shrink.",
+      fix: "Sum the tensor over the axes that should shrink.",
     });
   }
   return sameShape(t.shape, shape) ? t : node(operation, [t], null, shape, t.dtype);

@@ -39,7 +39,7 @@ export function concat(parts: readonly Tensor[], axis: number): Tensor {
     throw new TensorError("concat", {
       got: "no tensors",
       expected: "at least one",
-      mend: "Skip the concatenation if the list is empty.",
+      fix: "Skip the concatenation if the list is empty.",
     });
   }
   const along = checkAxis("concat", axis, first.shape);
@@ -52,7 +52,7 @@ export function concat(parts: readonly Tensor[], axis: number): Tensor {
       throw new TensorError("concat", {
         got: `shapes ${parts.map((q) => show(q.shape)).join(", ")} along axis ${along}`,
         expected: "equal lengths on every other axis",
-        mend: "Reshape or slice the parts so that only the joined axis differs.",
+        fix: "Reshape or slice the parts so that only the joined axis differs.",
       });
     }
   }

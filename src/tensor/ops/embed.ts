@@ -40,7 +40,7 @@ export function embed(x: Tensor, axis: number, from: number, length: number): Te
     throw new TensorError("embed", {
       got: `shape ${show(x.shape)} from ${from} in length ${length} on axis ${along}`,
       expected: `from 0 to ${length - x.shape[along]!}`,
-      mend: "Make the length large enough to hold the tensor.",
+      fix: "Make the length large enough to hold the tensor.",
     });
   }
   if (x.shape[along] === length) return x;

@@ -29,7 +29,7 @@ export function gatherRows(table: Tensor, ids: Tensor): Tensor {
     throw new TensorError("gatherRows", {
       got: `a table of shape ${show(table.shape)}`,
       expected: "a table with rows",
-      mend: "Give the table a leading axis.",
+      fix: "Give the table a leading axis.",
     });
   }
   return node(operation, [table, ids], null, [...ids.shape, ...table.shape.slice(1)], table.dtype);

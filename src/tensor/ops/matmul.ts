@@ -135,7 +135,7 @@ export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tenso
     throw new TensorError("matmul", {
       got: `shapes ${show(a.shape)}${flag(attributes.transposeA)} and ${show(b.shape)}${flag(attributes.transposeB)}`,
       expected: "at least two axes each and equal inner lengths",
-      mend: "Swap or reshape axes, or set transposeA or transposeB.",
+      fix: "Swap or reshape axes, or set transposeA or transposeB.",
     });
   }
   const batch = broadcastShapes("matmul", a.shape.slice(0, -2), b.shape.slice(0, -2));

@@ -29,7 +29,7 @@ export function pick(x: Tensor, ids: Tensor): Tensor {
     throw new TensorError("pick", {
       got: `ids of shape ${show(ids.shape)} for a tensor of shape ${show(x.shape)}`,
       expected: "one id for each position before the last axis",
-      mend: "Reshape ids to the tensor's shape without its last axis.",
+      fix: "Reshape ids to the tensor's shape without its last axis.",
     });
   }
   return node(operation, [x, ids], null, ids.shape, x.dtype);

@@ -24,7 +24,7 @@ export function pickMany(x: Tensor, ids: Tensor): Tensor {
     throw new TensorError("pickMany", {
       got: `ids of shape ${show(ids.shape)} for a tensor of shape ${show(x.shape)}`,
       expected: "a list of ids for each position before the last axis",
-      mend: "Reshape ids to the tensor's shape up to its last axis.",
+      fix: "Reshape ids to the tensor's shape up to its last axis.",
     });
   }
   return node(operation, [x, ids], null, ids.shape, x.dtype);

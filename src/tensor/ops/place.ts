@@ -33,7 +33,7 @@ export function place(ids: Tensor, values: Tensor, count: number): Tensor {
     throw new TensorError("place", {
       got: `ids of shape ${show(ids.shape)} and values of shape ${show(values.shape)}`,
       expected: "equal shapes",
-      mend: "Give one value for each id.",
+      fix: "Give one value for each id.",
     });
   }
   return node(operation, [ids, values], null, [...ids.shape, count]);

@@ -16,7 +16,7 @@ export function reshape(x: Tensor, shape: Shape): Tensor {
     throw new TensorError("reshape", {
       got: `shape ${show(shape)} for a tensor of shape ${show(x.shape)}`,
       expected: `a shape of ${sizeOf(x.shape)} elements`,
-      mend: "Choose lengths whose product is the number of elements.",
+      fix: "Choose lengths whose product is the number of elements.",
     });
   }
   if (sameShape(shape, x.shape)) return x;

@@ -27,7 +27,7 @@ const inverse: Operation<Attributes> = {
     throw new TensorError("rmsNorm", {
       got: "a second derivative",
       expected: "first derivatives only",
-      mend: "Write the norm with mean, square and rsqrt.",
+      fix: "Write the norm with mean, square and rsqrt.",
     });
   },
   onnx: (y, inputs, emit) => emitBoth(y, inputs, emit)[1]!,
@@ -77,7 +77,7 @@ export function rmsNorm(x: Tensor, weight: Tensor, epsilon: number): Tensor {
     throw new TensorError("rmsNorm", {
       got: `a weight of shape ${show(weight.shape)} for a tensor of shape ${show(x.shape)}`,
       expected: `a weight of shape ${show(x.shape.slice(-1))}`,
-      mend: "Give one weight for each element of the last axis.",
+      fix: "Give one weight for each element of the last axis.",
     });
   }
   return node(operation, [x, weight], { epsilon }, x.shape);

@@ -91,7 +91,7 @@ export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
     throw new TensorError("rotary", {
       got: `cos ${show(cos.shape)} and sin ${show(sin.shape)} for a tensor of shape ${show(x.shape)}`,
       expected: `an even last axis, and angles that broadcast to ${show(half(x.shape))}`,
-      mend: "Give one angle per pair: half the width, not the full width with each angle twice.",
+      fix: "Give one angle per pair: half the width, not the full width with each angle twice.",
     });
   }
   return node(operation, [x, cos, sin], null, x.shape);

@@ -9,7 +9,7 @@ const operation: Operation<null> = {
     throw new TensorError("scatterRows", {
       got: `a gradient through a write into a cache of shape ${show(y.shape)}`,
       expected: "caches in programs without gradient only",
-      mend: "Train on whole sequences without a cache, or put stopGradient around it.",
+      fix: "Train on whole sequences without a cache, or put stopGradient around it.",
     });
   },
   onnx: (_, [cache, index, updates], emit) =>
@@ -47,7 +47,7 @@ export function scatterRows(cache: Tensor, index: Tensor, updates: Tensor): Tens
     throw new TensorError("scatterRows", {
       got: `index ${show(index.shape)} and updates ${show(updates.shape)} for a cache of shape ${show(cache.shape)}`,
       expected: `updates of shape ${show(expected)}`,
-      mend: "Give the index a last axis with one number per lead axis of the cache.",
+      fix: "Give the index a last axis with one number per lead axis of the cache.",
     });
   }
   return node(operation, [cache, index, updates], null, cache.shape, cache.dtype);

@@ -37,7 +37,7 @@ export function selectRows(x: Tensor, ids: Tensor, back: Tensor): Tensor {
     throw new TensorError("selectRows", {
       got: `ids ${show(ids.shape)} and back ${show(back.shape)} for rows of shape ${show(x.shape)}`,
       expected: "a list of ids, and one index for each row",
-      mend: "Give back one number per row.",
+      fix: "Give back one number per row.",
     });
   }
   return node(operation, [x, ids, back], null, [ids.shape[0]!, ...x.shape.slice(1)]);

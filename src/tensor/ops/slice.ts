@@ -33,7 +33,7 @@ export function slice(x: Tensor, axis: number, from: number, to: number): Tensor
     throw new TensorError("slice", {
       got: `${from} to ${to} on axis ${along} of shape ${show(x.shape)}`,
       expected: `0 ≤ from < to ≤ ${length}`,
-      mend: "Choose non-negative bounds within the axis.",
+      fix: "Choose non-negative bounds within the axis.",
     });
   }
   if (from === 0 && to === length) return x;

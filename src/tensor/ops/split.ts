@@ -14,7 +14,7 @@ export function split(x: Tensor, lengths: readonly number[], axis: number): Tens
     throw new TensorError("split", {
       got: `lengths ${show(lengths)} for axis ${along} of shape ${show(x.shape)}`,
       expected: `lengths that add up to ${x.shape[along]}`,
-      mend: "Cover the whole axis, or take one piece with slice.",
+      fix: "Cover the whole axis, or take one piece with slice.",
     });
   }
   let at = 0;

@@ -28,7 +28,7 @@ export function swiglu(gate: Tensor, up: Tensor): Tensor {
     throw new TensorError("swiglu", {
       got: `shapes ${show(gate.shape)} and ${show(up.shape)}`,
       expected: "equal shapes",
-      mend: "Project both from the same rows.",
+      fix: "Project both from the same rows.",
     });
   }
   return node(operation, [gate, up], null, gate.shape);

@@ -38,7 +38,7 @@ export function topIds(x: Tensor, k: number): Tensor {
     throw new TensorError("topIds", {
       got: `k = ${k} for a tensor of shape ${show(x.shape)}`,
       expected: `a whole number from 1 to ${width}`,
-      mend: "Choose a k of at most the length of the last axis.",
+      fix: "Choose a k of at most the length of the last axis.",
     });
   }
   return node(operation, [x], null, x.shape.with(-1, k), "int32");

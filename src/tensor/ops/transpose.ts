@@ -37,7 +37,7 @@ export function transpose(x: Tensor, permutation: readonly number[]): Tensor {
     throw new TensorError("transpose", {
       got: `permutation ${show(permutation)} for shape ${show(x.shape)}`,
       expected: `each axis from 0 to ${x.shape.length - 1} once`,
-      mend: "List every axis of the tensor in its new order.",
+      fix: "List every axis of the tensor in its new order.",
     });
   }
   const shape = permutation.map((axis) => x.shape[axis]!);

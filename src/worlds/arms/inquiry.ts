@@ -1,7 +1,7 @@
 /** Shared by checks on information gain: an agent that can use its findings, but does not know what to query. */
 import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
 import type { Recipe } from "../../method/method.ts";
-import { armOf, type PracticeArm } from "../../train/trainingArm.ts";
+import { trainingArm, type TrainingArm } from "../../train/trainingArm.ts";
 import { fits, type InquiryOptions, inquiry } from "../inquiry.ts";
 
 /**
@@ -23,9 +23,9 @@ const never = -1e9;
 
 /** An arm that trains in the inquiry world with these settings. */
 export const inquirer =
-  (options: InquiryOptions, shared: Omit<PracticeArm, "recipe" | "environment" | "engine">) =>
-  (recipe: Recipe, more: Partial<PracticeArm> = {}) =>
-    armOf({
+  (options: InquiryOptions, shared: Omit<TrainingArm, "recipe" | "environment" | "engine">) =>
+  (recipe: Recipe, more: Partial<TrainingArm> = {}) =>
+    trainingArm({
       environment: (seed) => inquiry({ ...options, seed }),
       engine: () => tabularEngine({ context: "message", prior: readerPrior(options) }),
       ...shared,

@@ -13,7 +13,7 @@ import { klPenalty } from "../../objective/klPenalty.ts";
 import { policyGradient } from "../../objective/policyGradient.ts";
 import { opponents } from "../../rollout/opponents.ts";
 import type { Arm } from "../../train/check.ts";
-import { armOf, plainAscent } from "../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../train/trainingArm.ts";
 import { divergence, exploitability, regularisedNash } from "../equilibrium.ts";
 import { preferencesOf, repliesOf } from "../preferenceGame.ts";
 
@@ -87,7 +87,7 @@ export const lastIterate = (
     groupSize = 8,
   }: { readonly recipe: Recipe; readonly rates: readonly number[]; readonly groupSize?: number },
 ): Arm =>
-  armOf({
+  trainingArm({
     recipe,
     environment: game.environment,
     engine: engineOf,

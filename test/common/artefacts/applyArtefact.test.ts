@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  additionOf,
-  applied,
+  promptAdditionOf,
+  applyArtefact,
   sharedWords,
   situationOf,
-  withAddition,
+  withPromptAddition,
 } from "../../../src/common/artefacts/applyArtefact.ts";
 import { writtenBy } from "../../../src/common/artefacts/origins.ts";
 import type { ExperienceLibrary, InstructionSet, LibraryEntry } from "../../../src/core/artefact.ts";
@@ -35,27 +35,27 @@ const entry = (id: string, when: string, text: string, score = 0): LibraryEntry 
 });
 
 test("a system text stands after the one that is there, in its place, or alone", () => {
-  const [first, ...rest] = applied(instructions(), asked).messages;
+  const [first, ...rest] = applyArtefact(instructions(), asked).messages;
   assert.equal(first?.content, "You book trains.\n\nAsk for the date.");
   assert.deepEqual(rest, asked.slice(1));
-  const instead = applied(instructions({ instead: true }), asked).messages;
+  const instead = applyArtefact(instructions({ instead: true }), asked).messages;
   assert.equal(instead[0]?.content, "Ask for the date.");
-  const alone = applied(instructions(), asked.slice(1)).messages;
+  const alone = applyArtefact(instructions(), asked.slice(1)).messages;
   assert.deepEqual(alone, [{ role: "system", content: "Ask for the date." }, ...asked.slice(1)]);
 });
 
 test("an artefact that says nothing changes nothing", () => {
-  assert.deepEqual(applied(instructions({ system: "" }), asked).messages, asked);
-  assert.deepEqual(applied({ kind: "experience", entries: [] }, asked).messages, asked);
+  assert.deepEqual(applyArtefact(instructions({ system: "" }), asked).messages, asked);
+  assert.deepEqual(applyArtefact({ kind: "experience", entries: [] }, asked).messages, asked);
   assert.deepEqual(
-    applied({ kind: "guide", policy: "runs/guide", frame: "Hint: {hint}" }, asked).messages,
+    applyArtefact({ kind: "guide", policy: "runs/guide", frame: "Hint: {hint}" }, asked).messages,
     asked,
   );
   // what a judge goes by, and a policy that is a program, are told to nobody
   const rubric = { id: "r", kind: "skill", text: "Short." } as const;
-  assert.deepEqual(applied({ kind: "rubrics", rubrics: [rubric], origins }, asked).messages, asked);
+  assert.deepEqual(applyArtefact({ kind: "rubrics", rubrics: [rubric], origins }, asked).messages, asked);
   const names = { facts: [], skills: ["rest"], idle: "rest", origins };
-  assert.deepEqual(applied({ kind: "tree", tree: "do rest", ...names }, asked).messages, asked);
+  assert.deepEqual(applyArtefact({ kind: "tree", tree: "do rest", ...names }, asked).messages, asked);
 });
 
 test("examples stand between the system message and the rest, and tools are described anew", () => {
@@ -65,7 +65,7 @@ test("examples stand between the system message and the rest, and tools are desc
   ];
   const tools = [{ name: "book", description: "Books.", parameters: { type: "object" } }];
   const offered = asked.map((m) => (m.role === "system" ? { ...m, tools } : m));
-  const told = applied(
+  const told = applyArtefact(
     instructions({ examples: [{ id: "e", messages: shown, origins }], tools: { book: "Books seats." } }),
     offered,
   );
@@ -83,30 +83,30 @@ test("lessons that fit come first, then those with higher scores, within the lim
       entry("ghent", "tickets go to Ghent", "ask which station.", -1),
     ],
   };
-  assert.deepEqual(additionOf(library, asked).shown, ["ghent", "high", "low"]);
-  assert.deepEqual(additionOf(library, asked, { most: 2 }).shown, ["ghent", "high"]);
+  assert.deepEqual(promptAdditionOf(library, asked).shown, ["ghent", "high", "low"]);
+  assert.deepEqual(promptAdditionOf(library, asked, { most: 2 }).shown, ["ghent", "high"]);
   // "When tickets go to Ghent: ask which station." has 44 characters, "Be kind." and "Be brief." 8 and 9
-  assert.deepEqual(additionOf(library, asked, { characters: 43 }).shown, ["high", "low"]);
-  assert.deepEqual(additionOf(library, asked, { characters: 52 }).shown, ["ghent", "high"]);
-  assert.match(additionOf(library, asked).system, /^Learnt before:\n- When tickets go to Ghent: ask/);
+  assert.deepEqual(promptAdditionOf(library, asked, { characters: 43 }).shown, ["high", "low"]);
+  assert.deepEqual(promptAdditionOf(library, asked, { characters: 52 }).shown, ["ghent", "high"]);
+  assert.match(promptAdditionOf(library, asked).system, /^Learnt before:\n- When tickets go to Ghent: ask/);
 });
 
 test("warnings are told as such, and a case that nothing speaks for is not told", () => {
   const warning = { ...entry("w", "the train is full", "do not book."), kind: "warning" } as const;
-  const told = additionOf({ kind: "experience", entries: [warning] }, asked).system;
+  const told = promptAdditionOf({ kind: "experience", entries: [warning] }, asked).system;
   assert.match(told, /When the train is full: Beware: do not book\./);
   const cases = [
     { id: "a", situation: "Tickets to Ghent", plan: "Asked the date.", success: true, origins },
     { id: "b", situation: "A hotel", plan: "Looked it up.", success: false, origins },
   ];
-  assert.deepEqual(additionOf({ kind: "cases", cases }, asked).shown, ["a"]);
+  assert.deepEqual(promptAdditionOf({ kind: "cases", cases }, asked).shown, ["a"]);
 });
 
 test("a hint stands in its frame as it is, also where it holds signs of patterns", () => {
   const guide = { kind: "guide", policy: "runs/guide", frame: "Hint: {hint}" } as const;
-  const told = additionOf(guide, asked, { hint: "$& costs $1" });
+  const told = promptAdditionOf(guide, asked, { hint: "$& costs $1" });
   assert.equal(told.system, "Hint: $& costs $1");
-  assert.equal(withAddition(asked, told)[0]?.content, "You book trains.\n\nHint: $& costs $1");
+  assert.equal(withPromptAddition(asked, told)[0]?.content, "You book trains.\n\nHint: $& costs $1");
 });
 
 test("words are shared whatever their case, and short ones do not count", () => {

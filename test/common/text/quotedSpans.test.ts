@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { markedSpan, marksOf, quoteIn } from "../../../src/common/text/quotedSpans.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { turnOf } from "../../core/make.ts";
 
 test("quoteIn: the first occurrence word for word, whatever the case", () => {
@@ -60,7 +60,7 @@ test("marksOf: a turn that has it word for word before one that has it nearly; o
 });
 
 test("markedSpan: the tokens that the characters lie in, without blanks around them", () => {
-  const codec = lexiconCodec(["go north now"]);
+  const codec = vocabularyCodec(["go north now"]);
   const action = codec.encode("go north now");
   const turn = turnOf([1], [...action, codec.endId], {
     action: { role: "assistant", content: "go north now" },

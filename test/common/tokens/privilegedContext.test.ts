@@ -6,7 +6,7 @@ import {
   firstOf,
   referenceAnswer,
   siblingSolution,
-  toldAfterTask,
+  insertedAfterTask,
 } from "../../../src/common/tokens/privilegedContext.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Experience } from "../../../src/core/slots.ts";
@@ -72,7 +72,7 @@ test("toldAfterTask stands between the task and what came later", () => {
   const say = (content: string): Message => ({ role: "user", content });
   const prompt = [say("system"), say("question")];
   assert.deepEqual(
-    toldAfterTask([...prompt, say("later")], "answer", { prompt }).map((m) => m.content),
+    insertedAfterTask([...prompt, say("later")], "answer", { prompt }).map((m) => m.content),
     ["system", "question", "answer", "later"],
   );
 });

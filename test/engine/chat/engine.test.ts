@@ -31,7 +31,7 @@ function knowing(purse = Number.POSITIVE_INFINITY): Chat & { readonly asked: () 
     id: "knowing",
     async reply({ messages }) {
       if (asked >= purse)
-        throw new WhetstoneError("budget.spent", { where: "w", got: "g", expected: "e", mend: "m" });
+        throw new WhetstoneError("budget.spent", { where: "w", got: "g", expected: "e", fix: "m" });
       asked++;
       const content = right.get(messages.at(-1)?.content ?? "") ?? "";
       return {

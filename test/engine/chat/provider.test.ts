@@ -68,7 +68,7 @@ test("nobody at the address: every request ends at the first, naming it, and not
 });
 
 test("a key or a path that is refused ends all at the first answer; a request that is, at the third", async () => {
-  for (const [status, most, mend] of [
+  for (const [status, most, fix] of [
     [401, 8, /401, "not you".*Check the key in SOME_KEY/],
     [403, 8, /403.*Check the key/],
     [404, 8, /404.*Check the address.*model's name/],
@@ -80,7 +80,7 @@ test("a key or a path that is refused ends all at the first answer; a request th
     assert.ok(ends.includes("provider.gone"));
     assert.deepEqual(spent, nothing);
     assert.ok(came.length <= most, `${came.length} requests`);
-    await assert.rejects(chat.reply(says("again")), withCode("provider.gone", mend));
+    await assert.rejects(chat.reply(says("again")), withCode("provider.gone", fix));
   }
 });
 

@@ -8,7 +8,7 @@ import type { Batch } from "../../../src/core/batch.ts";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
 import type { Frozen, Model } from "../../../src/core/model.ts";
 import type { Objective } from "../../../src/core/objective.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { type TabularModel, tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
@@ -18,7 +18,7 @@ const engine = tabularEngine();
 const folder = (): string => mkdtempSync(join(tmpdir(), "tabular-"));
 const fileIn = (at: string): string => join(at, "tabular.json");
 const fresh = (text = "a b c", context = 2, contextTokens = 32): TabularModel =>
-  tabularModel("policy", newWeights(lexiconCodec([text, "say"]), context), contextTokens);
+  tabularModel("policy", newWeights(vocabularyCodec([text, "say"]), context), contextTokens);
 
 function batchFor({ codec }: TabularModel): Batch {
   const prompt = [...codec.open([{ role: "user", content: "say" }])];

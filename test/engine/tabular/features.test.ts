@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { pairRows } from "../../../src/common/tokens/pack.ts";
 import type { Frozen, Model } from "../../../src/core/model.ts";
 import type { Wanted } from "../../../src/core/outputs.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { type Features, type Prior, tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
@@ -56,7 +56,7 @@ test("what is learnt in a context holds in others as far as they share features"
 });
 
 test("gradients of sums of rows are slopes, values of a head included", async () => {
-  const codec = lexiconCodec(lexicon);
+  const codec = vocabularyCodec(lexicon);
   const weights = newWeights(codec, "message", prior, new Map(), undefined, features);
   const model = tabularModel("policy", weights, 32);
   const rows = pairRows([

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { pairRows } from "../../../src/common/tokens/pack.ts";
 import type { Model } from "../../../src/core/model.ts";
 import type { Message } from "../../../src/core/types.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { type Reading, tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
@@ -74,7 +74,7 @@ test("what is learnt with a message and without it is one table", async () => {
 });
 
 test("gradients under a message told are slopes", async () => {
-  const weights = newWeights(lexiconCodec(["a b c", "not", "say"]), "message", undefined, new Map(), reading);
+  const weights = newWeights(vocabularyCodec(["a b c", "not", "say"]), "message", undefined, new Map(), reading);
   const model = tabularModel("policy", weights, 32);
   const rows = pairRows([
     { prompt: model.codec.open(told), target: model.codec.encode("b c") },

@@ -10,13 +10,13 @@ import type { Model } from "../../../src/core/model.ts";
 import type { Objective } from "../../../src/core/objective.ts";
 import type { Cotangents, Outputs, Wanted } from "../../../src/core/outputs.ts";
 import { randomStream } from "../../../src/core/random.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { type TabularModel, tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
 import { batchOfRows, trajectoryOf, turnOf } from "../../core/make.ts";
 
-const codec = lexiconCodec(["a b c", "say"]);
+const codec = vocabularyCodec(["a b c", "say"]);
 const fresh = (context = Number.POSITIVE_INFINITY): TabularModel =>
   tabularModel("policy", newWeights(codec, context), 32);
 const ids = (text: string): number[] => [...codec.encode(text)];

@@ -6,8 +6,8 @@ import { runningBaseline } from "../../../src/advantage/runningBaseline.ts";
 import { batchOf } from "../../../src/common/tokens/pack.ts";
 import { sampledTurn } from "../../../src/common/tokens/turns.ts";
 import { randomStream } from "../../../src/core/random.ts";
-import type { Advantage, Evidence } from "../../../src/core/slots.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import type { Advantage, AnnotatedExperience } from "../../../src/core/slots.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import {
   addScaled,
   type ByContext,
@@ -20,7 +20,7 @@ import { clippedRatio } from "../../../src/objective/clippedRatio.ts";
 import { policyGradient } from "../../../src/objective/policyGradient.ts";
 import { ctxOf, evidenceOf, trajectoryOf } from "../../core/make.ts";
 
-const codec = lexiconCodec(["x y", "go"]);
+const codec = vocabularyCodec(["x y", "go"]);
 const prompt = codec.open([{ role: "user", content: "go" }]);
 const maxTokens = 2;
 
@@ -43,7 +43,7 @@ async function policy(): Promise<TabularModel> {
   return model;
 }
 
-function evidence(model: TabularModel, samples: Awaited<ReturnType<TabularModel["sample"]>>): Evidence {
+function evidence(model: TabularModel, samples: Awaited<ReturnType<TabularModel["sample"]>>): AnnotatedExperience {
   const trajectories = samples.map((sample, i) =>
     trajectoryOf(`${i}`, [sampledTurn({ model, role: "agent", prompt, messages: [], sample })]),
   );
@@ -59,7 +59,7 @@ function evidence(model: TabularModel, samples: Awaited<ReturnType<TabularModel[
 async function pieces(
   model: TabularModel,
   estimator: Advantage,
-  seen: Evidence,
+  seen: AnnotatedExperience,
   clipped: boolean,
 ): Promise<ByContext> {
   const state = estimator.name === "runningBaseline" ? { baseline: 0.4 } : estimator.init();

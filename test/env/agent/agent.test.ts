@@ -10,12 +10,12 @@ import type { Chat, ChatRequest } from "../../../src/core/chat.ts";
 import type { Sample, SampleRequest } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { actionTokens, type Tool, type Trajectory } from "../../../src/core/types.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
 import { type AgentCall, type AgentOptions, agent } from "../../../src/env/agent/agent.ts";
 import type { Environment } from "../../../src/env/environment.ts";
-import { type EpisodeOptions, playEpisode, type Seat } from "../../../src/rollout/episode.ts";
+import { type EpisodeOptions, playEpisode, type Actor } from "../../../src/rollout/episode.ts";
 
 type Shop = { readonly item: string; readonly price: string };
 const stock: readonly Shop[] = [
@@ -92,16 +92,16 @@ async function streamed({ task, openai }: AgentCall<Shop>): Promise<string> {
 }
 
 const lexicon = ["pear plum 3 5 go on again", writeTools([priceTool]), "\n"];
-const codec = lexiconCodec(lexicon);
+const codec = vocabularyCodec(lexicon);
 const model = tabularModel("policy", newWeights(codec, 3), 256);
-const tabular: Seat = {
+const tabular: Actor = {
   kind: "model",
   id: "policy",
   codec,
   contextTokens: 256,
   sample: (requests) => model.sample(requests),
 };
-const scripted = (environment: Environment): Seat => ({
+const scripted = (environment: Environment): Actor => ({
   kind: "player",
   id: "expert",
   player: environment.expert!,
@@ -110,7 +110,7 @@ const scripted = (environment: Environment): Seat => ({
 async function play(environment: Environment, more: Partial<EpisodeOptions> = {}): Promise<Trajectory> {
   const task = environment.tasks("train")[0]!;
   const seat = () => tabular;
-  const [t] = await playEpisode({ environment, task, id: "e", seat, random: randomStream(5), ...more });
+  const [t] = await playEpisode({ environment, task, id: "e", actor: seat, random: randomStream(5), ...more });
   return t!;
 }
 const rowsOf = (t: Trajectory) =>
@@ -123,7 +123,7 @@ for (const [how, run] of Object.entries({ withClient, withSdk, streamed })) {
   test(`agent, ${how}: the expert gets full marks by calling the tool; equal seeds give equal episodes`, async () => {
     const environment = agent(run, options);
     for (const task of environment.tasks("test")) {
-      const t = await play(environment, { task, seat: () => scripted(environment) });
+      const t = await play(environment, { task, actor: () => scripted(environment) });
       assert.deepEqual(t.end, { kind: "done", reason: "success", success: true });
       assert.deepEqual(said(t), [writeCall("price", { item: task.metadata.item! }), task.metadata.price]);
       assert.deepEqual(t.turns.at(-1)!.rewards, { outcome: 1 });
@@ -148,7 +148,7 @@ const exact = z.object({
 test("agent: the tokens recorded are those sampled, and those that the client is told of", async () => {
   const drawn: Sample[] = [];
   const prompts: SampleRequest[] = [];
-  const seat: Seat = {
+  const seat: Actor = {
     ...tabular,
     async sample(requests) {
       const samples = await model.sample(requests);
@@ -179,7 +179,7 @@ test("agent: the tokens recorded are those sampled, and those that the client is
     }
     return "";
   }, options);
-  const t = await play(environment, { seat: () => seat });
+  const t = await play(environment, { actor: () => seat });
   assert.equal(t.turns.length, 4);
   t.turns.forEach(({ tokens, action }, k) => {
     const { prompt, action: ids, logp } = tokens!;
@@ -241,15 +241,15 @@ test("agent: n replies are n turns on one prompt", async () => {
 
 test("agent: limits and stop strings of a call hold for its turn alone", async () => {
   const asked: SampleRequest[] = [];
-  const seat: Seat = {
+  const seat: Actor = {
     ...tabular,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);
     },
   };
-  await play(calling([["pear"]], { max_completion_tokens: 2, stop: ["plum"] }), { seat: () => seat });
-  await play(calling([["pear"]], { max_tokens: 900 }), { seat: () => seat });
+  await play(calling([["pear"]], { max_completion_tokens: 2, stop: ["plum"] }), { actor: () => seat });
+  await play(calling([["pear"]], { max_tokens: 900 }), { actor: () => seat });
   assert.deepEqual(
     asked.map(({ maxTokens, stop }) => [maxTokens, stop]),
     [
@@ -346,7 +346,7 @@ test("agent: calls at the same time wait in line; more than an episode may have 
     { ...options, limits: { turns: 12, actionTokens: 5 } },
   );
   let asked = 0;
-  const slow: Seat = {
+  const slow: Actor = {
     ...tabular,
     // the line stays as it is until somebody has found no place in it
     sample: async (requests) => {
@@ -354,7 +354,7 @@ test("agent: calls at the same time wait in line; more than an episode may have 
       return model.sample(requests);
     },
   };
-  const t = await play(crowd, { seat: () => slow });
+  const t = await play(crowd, { actor: () => slow });
   assert.equal(t.turns.length, 12);
   assert.equal(t.end.kind, "truncated");
   await until(() => refusals.length > 0);
@@ -376,14 +376,14 @@ test("agent: a call that its client gives up while it waits is not played", asyn
     await first;
     return `${await second}`;
   }, options);
-  const slow: Seat = {
+  const slow: Actor = {
     ...tabular,
     sample: async (requests) => {
       await new Promise((r) => setTimeout(r, 300));
       return model.sample(requests);
     },
   };
-  const t = await play(hasty, { seat: () => slow });
+  const t = await play(hasty, { actor: () => slow });
   assert.equal(t.turns.length, 1);
   assert.equal(t.end.kind, "done");
 });
@@ -425,7 +425,7 @@ test("agent: named rewards, success and feedback as the author says; episodes ru
     feedback: ({ price }) => `it costs ${price}`,
   });
   const seat = () => scripted(environment);
-  const played = await Promise.all([1, 2, 3].map((k) => play(environment, { seat, id: `e${k}` })));
+  const played = await Promise.all([1, 2, 3].map((k) => play(environment, { actor: seat, id: `e${k}` })));
   for (const t of played) {
     const last = t.turns.at(-1)!;
     assert.deepEqual(last.rewards, { outcome: 0.5, short: 1 });
@@ -452,7 +452,7 @@ test("agent: a model that only talks may be the policy; its calls are taken as i
       return { message, stop: "eos", tokens: { input: 1, output: 1 }, cached: false };
     },
   };
-  const t = await play(agent(withClient, options), { seat: () => ({ kind: "chat", id: "policy", chat }) });
+  const t = await play(agent(withClient, options), { actor: () => ({ kind: "chat", id: "policy", chat }) });
   assert.equal(t.end.kind === "done" && t.end.success, true);
   assert.deepEqual(
     asked.map(({ tools }) => tools?.map(({ name }) => name)),
@@ -464,7 +464,7 @@ test("agent: a model that only talks may be the policy; its calls are taken as i
 test("agent: a retry replays the recorded turns and goes on from there", async () => {
   const environment = agent(withClient, { ...options, replay: true });
   assert.ok(environment.abilities.has("replay"));
-  const first = await play(environment, { seat: () => scripted(environment) });
+  const first = await play(environment, { actor: () => scripted(environment) });
   const from = { trajectory: first, turn: 1, why: "branch" } as const;
   const second = await play(environment, { from });
   assert.equal(said(second)[0], said(first)[0]);

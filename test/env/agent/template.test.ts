@@ -10,7 +10,7 @@ import { actionTokens } from "../../../src/core/types.ts";
 import { templateCodec } from "../../../src/engine/local/templateCodec.ts";
 import { loadTokenizer } from "../../../src/engine/local/tokenizer.ts";
 import { agent } from "../../../src/env/agent/agent.ts";
-import { playEpisode, type Seat } from "../../../src/rollout/episode.ts";
+import { playEpisode, type Actor } from "../../../src/rollout/episode.ts";
 import { chatMl, tokenizers } from "../../engine/local/chatModels.ts";
 
 const files = {
@@ -20,7 +20,7 @@ const files = {
 const codec = templateCodec(files);
 
 /** A model that writes these replies, one after the other, each ended by its own end token. */
-function writing(replies: readonly string[]): Seat {
+function writing(replies: readonly string[]): Actor {
   let written = 0;
   return {
     kind: "model",
@@ -68,7 +68,7 @@ test("agent: over a chat template, tools are offered and called in its form, in 
     task: task!,
     id: "e",
     random: randomStream(1),
-    seat: () => seat,
+    actor: () => seat,
   });
   const t = played[0]!;
   assert.deepEqual(t.end, { kind: "done", reason: "success", success: true });

@@ -17,6 +17,6 @@ const environment = agent(
 );
 const [task] = environment.tasks("train");
 const seat = () => ({ kind: "player", id: "p", player: () => "yes" }) as const;
-const [played] = await playEpisode({ environment, task: task!, id: "e", random: randomStream(1), seat });
+const [played] = await playEpisode({ environment, task: task!, id: "e", random: randomStream(1), actor: seat });
 console.log(JSON.stringify(played?.end));
 if (process.argv[2] === "foreign") Promise.reject(new Error("somebody else's"));

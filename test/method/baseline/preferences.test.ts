@@ -4,7 +4,7 @@ import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { dpo } from "../../../src/methods/baseline/dpo/method.ts";
 import { ipo } from "../../../src/methods/baseline/ipo/method.ts";
 import { kto } from "../../../src/methods/baseline/kto/method.ts";
-import { practise } from "../../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../../src/train/trainInMemory.ts";
 import { preferenceGame } from "../../../src/worlds/preferenceGame.ts";
 
 const settings = {
@@ -18,7 +18,7 @@ const settings = {
 
 for (const recipe of [dpo, ipo, kto]) {
   test(`${recipe.id} learns which replies are liked`, async () => {
-    const { curve } = await practise({
+    const { curve } = await trainInMemory({
       environment: preferenceGame({ kind: "bradleyTerry", replies: 4 }),
       method: recipe.build(settings),
       engine: tabularEngine({ context: "message", prior: (_, word) => (/^r\d$/.test(word) ? 0 : -1e9) }),

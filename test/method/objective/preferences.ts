@@ -5,7 +5,7 @@ import { pairRows } from "../../../src/common/tokens/pack.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import type { Recipe } from "../../../src/method/method.ts";
 import type { Settings } from "../../../src/method/settings.ts";
-import { type Practised, practise } from "../../../src/train/trainInMemory.ts";
+import { type TrainedInMemory, trainInMemory } from "../../../src/train/trainInMemory.ts";
 import { divergence, softmax, winRates } from "../../../src/worlds/equilibrium.ts";
 import { preferenceGame, preferencesOf, repliesOf } from "../../../src/worlds/preferenceGame.ts";
 
@@ -22,8 +22,8 @@ export const play = (
   groupSize: number,
   iterations: number,
   more: Partial<Settings> = {},
-): Promise<Practised> =>
-  practise({
+): Promise<TrainedInMemory> =>
+  trainInMemory({
     environment: game,
     method: recipe.build({ ...settings, tasks: 1, groupSize, ...more }),
     engine: tabularEngine({ prior: (_, word) => logits[word] ?? -1e9 }),
@@ -31,7 +31,7 @@ export const play = (
     iterations,
   });
 
-export async function policyOf({ policy }: Practised): Promise<Float32Array> {
+export async function policyOf({ policy }: TrainedInMemory): Promise<Float32Array> {
   const ids = Int32Array.from(repliesOf(3), (word) => policy.codec.encode(word)[0]!);
   const rows = pairRows([{ prompt: policy.codec.open(task!.prompt), target: ids.subarray(0, 1) }]);
   return (await policy.score(rows, { at: { ids, width: 3 } })).at!.map(Math.exp);

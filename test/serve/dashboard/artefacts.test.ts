@@ -12,8 +12,8 @@ import {
 } from "../../../src/core/artefact.ts";
 import { artefactRoutes } from "../../../src/serve/dashboard/artefacts.ts";
 import type { ArtefactDetail, ArtefactsPage } from "../../../src/serve/dashboard/types.ts";
-import { openProduction } from "../../../src/store/openProduction.ts";
-import { openStore } from "../../../src/store/store.ts";
+import { openTrafficStore } from "../../../src/store/openProduction.ts";
+import { openRunStore } from "../../../src/store/store.ts";
 import { served, signal } from "../../store/served.ts";
 import { run, trajectory } from "./world.ts";
 
@@ -21,7 +21,7 @@ import { run, trajectory } from "./world.ts";
 async function world(t: { after(work: () => Promise<void>): void }) {
   const folder = mkdtempSync(join(tmpdir(), "artefacts-"));
   const file = join(folder, "whetstone.sqlite");
-  const [store, production] = [await openStore(file), await openProduction(file)];
+  const [store, production] = [await openRunStore(file), await openTrafficStore(file)];
   t.after(async () => {
     await production.close();
     await store.close();

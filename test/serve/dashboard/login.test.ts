@@ -9,7 +9,7 @@ import { type Gated, gate } from "../../../src/serve/auth.ts";
 import { dashboard } from "../../../src/serve/dashboard/index.ts";
 import { keyRoutes } from "../../../src/serve/keyRoutes.ts";
 import { mintKey } from "../../../src/serve/keys.ts";
-import { openStore } from "../../../src/store/store.ts";
+import { openRunStore } from "../../../src/store/store.ts";
 import { memory } from "../memory.ts";
 
 const host = "whetstone.example";
@@ -17,7 +17,7 @@ const origin = `https://${host}`;
 
 /** Pages that others reach, and a clock that stands. */
 async function pages(t: TestContext) {
-  const store = await openStore(":memory:");
+  const store = await openRunStore(":memory:");
   t.after(() => store.close());
   const { production } = memory();
   const clock = { now: 1_000_000 };

@@ -8,7 +8,7 @@ import { Hono } from "hono";
 import type { Trajectory, Turn } from "../../../src/core/types.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
 import { dashboard } from "../../../src/serve/dashboard/index.ts";
-import { openStore, type RunStart, type Store } from "../../../src/store/store.ts";
+import { openRunStore, type RunStart, type RunStore } from "../../../src/store/store.ts";
 import { memory } from "../memory.ts";
 
 export interface Asked {
@@ -19,7 +19,7 @@ export interface Asked {
 /** A dashboard without a listening port; its static pages come from an empty folder. */
 export async function world(t: { after(work: () => Promise<void>): void }) {
   const folder = mkdtempSync(join(tmpdir(), "dashboard-"));
-  const store = await openStore(join(folder, "whetstone.sqlite"));
+  const store = await openRunStore(join(folder, "whetstone.sqlite"));
   t.after(() => store.close());
   const production = memory();
   const door = gate({ production: production.production, open: true, signing: randomBytes(32) });
@@ -92,7 +92,7 @@ export const run = (id: string, more: Partial<RunStart> = {}): RunStart => ({
 
 /** A run of several iterations, whose success at iteration k is `success(k)`. */
 export async function ran(
-  store: Store,
+  store: RunStore,
   id: string,
   iterations: number,
   success: (k: number) => number,

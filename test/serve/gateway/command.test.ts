@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import OpenAI from "openai";
-import { openProduction } from "../../../src/store/openProduction.ts";
-import { openStore } from "../../../src/store/store.ts";
+import { openTrafficStore } from "../../../src/store/openProduction.ts";
+import { openRunStore } from "../../../src/store/store.ts";
 import { inProcess } from "../../cli/inProcess.ts";
 import { run } from "../dashboard/world.ts";
 import { scripted } from "./world.ts";
@@ -94,7 +94,7 @@ test("serve: an agent is recorded by its base URL alone, rated, and goes on afte
   assert.deepEqual(second.begun.versions, first.begun.versions);
   await second.end("SIGTERM");
 
-  const production = await openProduction(store);
+  const production = await openTrafficStore(store);
   const responses = await all(production.responses());
   const signals = await all(production.signals());
   await production.close();
@@ -156,7 +156,7 @@ test("serve: an agent's own key goes to the upstream that was named at the start
 });
 
 test("serve: whoever writes about runs waits for a version that is being written, and nobody else does", async () => {
-  const runs = await openStore(store);
+  const runs = await openRunStore(store);
   await runs.startRun(run("one"));
   await runs.close();
   const { begun, end } = await serve("--upstream", upstream.url);

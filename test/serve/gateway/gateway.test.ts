@@ -440,7 +440,7 @@ test("a key for one user calls no model where its session cannot be read", async
   const production = {
     // biome-ignore lint/correctness/useYield: it fails before
     async *responses(): AsyncGenerator<ServedResponse> {
-      throw new WhetstoneError("store.failed", { where: "store", got: "x", expected: "y", mend: "Z." });
+      throw new WhetstoneError("store.failed", { where: "store", got: "x", expected: "y", fix: "Z." });
     },
   };
   const g = await world({ v: says("v") }, { production });
@@ -588,7 +588,7 @@ test("durable on request: on disk before the last byte, refused where the disk i
       await pause(20);
       kept++;
       if (kept < 3) return;
-      const full = { where: "store", got: "a full disk", expected: "room", mend: "Make room." };
+      const full = { where: "store", got: "a full disk", expected: "room", fix: "Make room." };
       throw new WhetstoneError("store.full", full);
     },
   };

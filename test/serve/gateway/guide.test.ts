@@ -13,7 +13,7 @@ import { guided } from "../../../src/env/guided.ts";
 import { tickets } from "../../../src/env/tickets.ts";
 import { findMethod } from "../../../src/methods/catalogue.ts";
 import { hintTag } from "../../../src/serve/gateway/told.ts";
-import { openProduction } from "../../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../../src/store/openProduction.ts";
 import { train } from "../../../src/train/run.ts";
 import { inProcess } from "../../cli/inProcess.ts";
 import { scripted } from "./world.ts";
@@ -75,7 +75,7 @@ async function serving(flags: Partial<Parameters<typeof serveGateway>[0]>) {
 
 /** Hints that are in the store's records, oldest first, with what the client had asked. */
 async function recorded() {
-  const production = await openProduction(store);
+  const production = await openTrafficStore(store);
   const all: { readonly hint: string | undefined; readonly prompt: readonly string[] }[] = [];
   for await (const { tags, prompt } of production.responses())
     all.push({ hint: tags[hintTag], prompt: prompt.map(({ content }) => content) });

@@ -7,7 +7,7 @@ import { versionOf } from "../../../src/serve/gateway/open.ts";
 import { serveProduction } from "../../../src/serve/gateway/server.ts";
 import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
-import { openProduction } from "../../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../../src/store/openProduction.ts";
 import { recorder } from "../../../src/store/recorder.ts";
 import { scripted } from "./world.ts";
 
@@ -18,7 +18,7 @@ test("a call that is broken off by the end of its time of grace is recorded befo
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   });
-  const production = await openProduction(join(folder, "store.sqlite"));
+  const production = await openTrafficStore(join(folder, "store.sqlite"));
   const writing = recorder(production);
   const version = versionOf({ kind: "upstream", url: silent.url }, 0);
   await production.addVersion(version);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { additionOf, withAddition } from "../../../src/common/artefacts/applyArtefact.ts";
+import { promptAdditionOf, withPromptAddition } from "../../../src/common/artefacts/applyArtefact.ts";
 import { writtenBy } from "../../../src/common/artefacts/origins.ts";
 import { chatMessage, toolOf, withTools } from "../../../src/common/text/chatWire.ts";
 import {
@@ -10,10 +10,10 @@ import {
   type InstructionSet,
 } from "../../../src/core/artefact.ts";
 import { type Json, listOf } from "../../../src/core/json.ts";
-import type { Split, Version } from "../../../src/core/served.ts";
+import type { TrafficSplit, Version } from "../../../src/core/served.ts";
 import type { Answerer } from "../../../src/serve/gateway/answerer.ts";
 import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
-import { hintTag, shownTag, told, withAdditionOnWire } from "../../../src/serve/gateway/told.ts";
+import { hintTag, shownTag, withArtefact, withAdditionOnWire } from "../../../src/serve/gateway/told.ts";
 import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
 import { withCode } from "../../train/world.ts";
@@ -86,11 +86,11 @@ test("on the wire a model is told what it is told in our words, and the client's
   for (const messages of systems) {
     for (const artefact of [instructions, { ...instructions, instead: true as const }, lessons]) {
       const sent = { ...body, messages };
-      const addition = additionOf(artefact, read(sent));
+      const addition = promptAdditionOf(artefact, read(sent));
       const onWire = withAdditionOnWire(sent, addition);
       // parts of a content are joined without anything between them when they are read
       const joined = JSON.stringify(read(onWire)).replaceAll("\\n\\n", "");
-      assert.equal(joined, JSON.stringify(withAddition(read(sent), addition)).replaceAll("\\n\\n", ""));
+      assert.equal(joined, JSON.stringify(withPromptAddition(read(sent), addition)).replaceAll("\\n\\n", ""));
       assert.deepEqual(listOf(onWire.messages).at(-1), body.messages.at(-1));
       assert.equal(onWire.temperature, 0.5);
     }
@@ -100,7 +100,7 @@ test("on the wire a model is told what it is told in our words, and the client's
 test("the upstream reads the artefact; the record has what the client asked, and which parts were shown", async () => {
   const behind = await scripted(saying("On which day?"));
   const over = upstream({ url: behind.url, key: "ours" });
-  const w = await world({ main: told({ artefact: always(lessons), over }) });
+  const w = await world({ main: withArtefact({ artefact: always(lessons), over }) });
   const answer = await post(w.url, body);
   assert.equal(answer.status, 200);
   const learnt = "Learnt before:\n- When tickets: be quick.\n- Beware: no night trains.";
@@ -134,7 +134,7 @@ test("a guide's hint is told and recorded; it gets no key, and what it does not 
   const over = upstream({ url: behind.url, clientKeys: true });
   const guide = upstream({ url: guides.url, clientKeys: true });
   const artefact = always({ kind: "guide", policy: "small", frame: "Hint: {hint}" });
-  const w = await world({ main: told({ artefact, over, guide }) });
+  const w = await world({ main: withArtefact({ artefact, over, guide }) });
   await post(w.url, { messages: [{ role: "user", content: "Two tickets" }] });
   const long = [1, 2, 3].map((n) => ({ role: "user", content: `${n}` }));
   await post(w.url, { messages: long });
@@ -166,7 +166,7 @@ test("a guide is asked once a conversation, for its opening; what it did not say
   const over = upstream({ url: behind.url, clientKeys: true });
   const guide = upstream({ url: guides.url, clientKeys: true });
   const artefact = always({ kind: "guide", policy: "small", frame: "Hint: {hint}" });
-  const w = await world({ main: told({ artefact, over, guide }) });
+  const w = await world({ main: withArtefact({ artefact, over, guide }) });
   const opening = [{ role: "user", content: "Two tickets" }];
   const later = [...opening, { role: "assistant", content: "When?" }, { role: "user", content: "Tomorrow" }];
   await post(w.url, { messages: opening });
@@ -193,7 +193,7 @@ test("a guide that hangs is not waited for longer than a hint is worth", async (
   const behind = await scripted(saying("On which day?"));
   const [over, guide] = [upstream({ url: behind.url }), upstream({ url: hanging.url })];
   const artefact = always({ kind: "guide", policy: "small", frame: "Hint: {hint}" });
-  const w = await world({ main: told({ artefact, over, guide, hintSeconds: 0.2 }) });
+  const w = await world({ main: withArtefact({ artefact, over, guide, hintSeconds: 0.2 }) });
   const answer = await post(w.url, body);
   assert.equal(answer.status, 200);
   assert.match(await answer.text(), /On which day/);
@@ -219,7 +219,7 @@ test("a version of an artefact stands on another one, which is opened once and s
   const base: Version = { id: "base", name: "base", backend: { kind: "local", name: "base" }, created: 0 };
   const kind = versionOf({ kind: "artefact", artefact: of.id, over: "base" }, 0);
   const versions = [base, kind];
-  const split = (id: string, shares: Split["shares"]): Split => ({
+  const split = (id: string, shares: TrafficSplit["shares"]): TrafficSplit => ({
     id,
     shares,
     unit: "session",

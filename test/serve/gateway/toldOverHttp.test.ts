@@ -8,12 +8,12 @@ import { z } from "zod";
 import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
 import { serveProduction } from "../../../src/serve/gateway/server.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
-import { openProduction } from "../../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../../src/store/openProduction.ts";
 import { recorder } from "../../../src/store/recorder.ts";
 import { scripted } from "./world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-told-http-"));
-const production = await openProduction(join(folder, "store.sqlite"));
+const production = await openTrafficStore(join(folder, "store.sqlite"));
 const behind = await scripted((body, response) => {
   const told = JSON.stringify(body.messages).includes("Ask for the date.");
   const message = { role: "assistant", content: told ? "On which day?" : "Done." };

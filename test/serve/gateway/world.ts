@@ -1,7 +1,7 @@
 /** A gateway in front of a scripted upstream, with a store in memory. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Hono } from "hono";
-import type { AccessKey, ServedResponse, Split, Version } from "../../../src/core/served.ts";
+import type { AccessKey, ServedResponse, TrafficSplit, Version } from "../../../src/core/served.ts";
 import { limitedServer } from "../../../src/http/server.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
 import type { Answerer } from "../../../src/serve/gateway/answerer.ts";
@@ -47,7 +47,7 @@ export interface World {
   readonly url: string;
   readonly responses: ServedResponse[];
   readonly lines: string[];
-  readonly splits: Split[];
+  readonly splits: TrafficSplit[];
   readonly versions: Version[];
   readonly keys: AccessKey[];
   /** Reloads the splits now. */
@@ -67,7 +67,7 @@ export async function world(
 ): Promise<World> {
   const responses = stored;
   const lines: string[] = [];
-  const splits: Split[] = [];
+  const splits: TrafficSplit[] = [];
   const keys: AccessKey[] = [];
   const versions = Object.keys(answerers).map(
     (id): Version => ({ id, name: id, backend: { kind: "local", name: id }, created: 0 }),

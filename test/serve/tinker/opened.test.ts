@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { held, shelf } from "../../../src/serve/tinker/opened.ts";
+import { sharedWeights, weightsCache } from "../../../src/serve/tinker/opened.ts";
 
 type Weights = { dispose(): Promise<void> };
 /** Weights that only tell what becomes of them. */
@@ -16,7 +16,7 @@ const rest = () => new Promise((resolve) => setImmediate(resolve));
 
 test("weights are disposed of once the work on them is done", async () => {
   const events: string[] = [];
-  const one = held(weights("a", events));
+  const one = sharedWeights(weights("a", events));
   const work = Promise.withResolvers<number>();
   const running = one.use(() => work.promise);
   const released = one.release();
@@ -30,7 +30,7 @@ test("weights are disposed of once the work on them is done", async () => {
 
 test("a shelf has so many open, opens one again that made room, and keeps none that could not be opened", async () => {
   const events: string[] = [];
-  const saves = shelf<Weights>(2);
+  const saves = weightsCache<Weights>(2);
   const use = (name: string) =>
     saves.use(
       name,

@@ -1,6 +1,6 @@
 /** Which versions answer, what live evidence says of them, and the way to change it. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Split, Version } from "../../../src/core/served.ts";
+import type { TrafficSplit, Version } from "../../../src/core/served.ts";
 import type { ReleaseState } from "../../../src/release/index.ts";
 import type { VersionsBody } from "../../../src/serve/versions.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
@@ -10,7 +10,7 @@ import { digits, moment } from "../parts/words.ts";
 
 interface All {
   readonly versions: readonly Version[];
-  readonly splits: readonly Split[];
+  readonly splits: readonly TrafficSplit[];
   readonly state: ReleaseState;
 }
 
@@ -20,7 +20,7 @@ export function Versions() {
     try {
       const [{ versions }, { splits }, state] = await Promise.all([
         ask<VersionsBody>("/v1/versions"),
-        ask<{ readonly splits: readonly Split[] }>("/v1/splits"),
+        ask<{ readonly splits: readonly TrafficSplit[] }>("/v1/splits"),
         ask<ReleaseState>("/v1/versions/judgement"),
       ]);
       setNow({ state: "ready", data: { versions, splits, state } });
@@ -72,7 +72,7 @@ export function Versions() {
 }
 
 interface SplitsProps {
-  readonly splits: readonly Split[];
+  readonly splits: readonly TrafficSplit[];
   readonly versions: readonly Version[];
 }
 

@@ -4,7 +4,7 @@ import { expectedValue } from "../../../diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -47,7 +47,7 @@ const arm = (recipe: Recipe): Arm => ({
     const tabular = engine(tasks);
     const passes: number[] = [];
     let reached: number | undefined;
-    const { curve, counters } = await practise({
+    const { curve, counters } = await trainInMemory({
       environment: environment(seed),
       engine: tabular,
       method: recipe.build({

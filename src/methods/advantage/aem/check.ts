@@ -1,7 +1,7 @@
 import { randomStream } from "../../../core/random.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { aem } from "./method.ts";
@@ -18,8 +18,8 @@ function engine(seed: number) {
   return tabularEngine({ context: "message", prior });
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment: (seed) => corridor({ cells: 5, kinds: 8, fatal: 0.5, pay: "end", layouts: 16, seed }),
     engine,

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { evidenceOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Advantages, Evidence } from "../../../core/slots.ts";
+import type { Advantages, AnnotatedExperience } from "../../../core/slots.ts";
 import { entropyModulated } from "./entropyModulated.ts";
 
 /** One group; each response has two tokens of this entropy, in nats. */
-function responses(entropies: readonly (readonly number[])[]): Evidence {
+function responses(entropies: readonly (readonly number[])[]): AnnotatedExperience {
   const trajectories = entropies.map((turns, i) =>
     trajectoryOf(
       `${i}`,
@@ -23,7 +23,7 @@ function responses(entropies: readonly (readonly number[])[]): Evidence {
   };
 }
 
-const ones = ({ trajectories }: Evidence): Advantages =>
+const ones = ({ trajectories }: AnnotatedExperience): Advantages =>
   new Map(trajectories.map((t) => [t.id, new Float32Array(2 * t.turns.length).fill(1)]));
 
 /** The factor of every response. */

@@ -5,7 +5,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import { turnRewards } from "../../../feedback/turnRewards.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf } from "../../../train/trainingArm.ts";
+import { trainingArm } from "../../../train/trainingArm.ts";
 import { kernels } from "./kernels.ts";
 import { drKernel } from "./method.ts";
 
@@ -35,7 +35,7 @@ const turns = method({
 });
 
 const arm = (recipe: Recipe) =>
-  armOf({
+  trainingArm({
     recipe,
     environment: (seed) => kernels({ operations: 8, variants: 8, stops: 0.3, seed }),
     engine: () => tabularEngine({ context: "message", prior }),

@@ -1,6 +1,6 @@
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { documents } from "./documents.ts";
 import { loop } from "./method.ts";
@@ -8,8 +8,8 @@ import { loop } from "./method.ts";
 /** Initially documents and the call are equally likely; other words are not actions. */
 const prior: Prior = (_context, word) => (/^(d\d+|call)$/.test(word) ? 0 : -1e9);
 
-const arm = (recipe: PracticeArm["recipe"], settings: PracticeArm["settings"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"], settings: TrainingArm["settings"]) =>
+  trainingArm({
     recipe,
     environment: (seed) => documents({ seed, jobs: 8, documents: 8 }),
     engine: () => tabularEngine({ context: "message", prior }),

@@ -1,7 +1,7 @@
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { counsel, moodAfter, replies } from "./counsel.ts";
 import { mapo } from "./method.ts";
@@ -18,7 +18,7 @@ const arm = (recipe: Recipe): Arm => ({
     const environment = counsel({ leaves: 0.1, drift: 1.5 });
     const byId = new Map(environment.tasks("train").map((t) => [t.id, t]));
     const moods: number[] = [];
-    const { counters } = await practise({
+    const { counters } = await trainInMemory({
       environment,
       engine: tabularEngine({ context: "message", prior }),
       method: recipe.build({

@@ -1,7 +1,7 @@
 import { randomStream } from "../../../core/random.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { odysseus } from "./method.ts";
@@ -20,8 +20,8 @@ function engine(seed: number) {
   return tabularEngine({ context: "message", prior });
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment,
     engine,

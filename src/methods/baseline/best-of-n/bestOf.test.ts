@@ -5,7 +5,7 @@ import type { Counter } from "../../../core/context.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { nothing } from "../../../update/nothing.ts";
 import { answers } from "../../../worlds/answers.ts";
 import { sequences } from "../../../worlds/sequences.ts";
@@ -48,7 +48,7 @@ test("nothing takes no step", async () => {
 
 test("best of n succeeds as often as n attempts hold a success, and changes nothing", async () => {
   const run = (groupSize: number) =>
-    practise({
+    trainInMemory({
       environment: answers({ questions: 20, vocabulary: 8, right: 2 }),
       method: bestOfN.build({ tasks: 20, groupSize }),
       engine: tabularEngine({ prior: (_, word) => (/^a/.test(word) ? 0 : -1e9) }),
@@ -64,7 +64,7 @@ test("best of n succeeds as often as n attempts hold a success, and changes noth
 
 test("best of n ranks by what the environment says, also between partial successes", async () => {
   const run = (groupSize: number) =>
-    practise({
+    trainInMemory({
       environment: sequences({ pay: { kind: "sum" } }),
       method: bestOfN.build({ tasks: 8, groupSize }),
       engine: tabularEngine({ prior: (_, word) => (/^w/.test(word) ? 0 : -1e9) }),

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { applied } from "../../../common/artefacts/applyArtefact.ts";
-import { noInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
-import { asHeldBack } from "../../../common/artefacts/reserved.ts";
+import { applyArtefact } from "../../../common/artefacts/applyArtefact.ts";
+import { emptyInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
+import { asReserved } from "../../../common/artefacts/reserved.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Message, Stats, Task, Trajectory } from "../../../core/types.ts";
 import { artefactsIn, currentArtefact } from "../../../train/artefacts.ts";
@@ -14,11 +14,11 @@ const user = (content: string): Message => ({ role: "user", content });
 
 test("exampleOf: the conversation, without the system message and without the examples that were shown in it", () => {
   const told = {
-    ...noInstructions,
+    ...emptyInstructions,
     system: "be good",
-    examples: [exampleOf(trajectoryOf("old", [turnOf([7], [8])]), noInstructions)],
+    examples: [exampleOf(trajectoryOf("old", [turnOf([7], [8])]), emptyInstructions)],
   };
-  const { messages: prompt } = applied(told, [user("1"), user("2")]);
+  const { messages: prompt } = applyArtefact(told, [user("1"), user("2")]);
   assert.equal(prompt.length, 1 + 2 + 2);
   const first = turnOf([], [3], { prompt });
   const second = turnOf([], [5], { prompt: [...prompt, first.action, user("4")] });
@@ -40,7 +40,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
   });
   const practice = ["p0", "p1", "p2", "p3", "h0", "h1", "h2", "h3"]
     .map(taskOf)
-    .map((task) => (task.id.startsWith("h") ? asHeldBack(task) : task));
+    .map((task) => (task.id.startsWith("h") ? asReserved(task) : task));
   const state = freshState("train");
   const { rollout, update } = bootstrapped(options);
   const stats: Stats[] = [];
@@ -63,7 +63,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
       play: async ({ task, artefact }) => {
         plays++;
         if (typeof task === "string" || typeof artefact !== "object") throw new Error("by value");
-        const { messages: prompt } = applied(artefact, task.prompt);
+        const { messages: prompt } = applyArtefact(artefact, task.prompt);
         const kind = Number(task.metadata.kind);
         // kind 1 succeeds once in the first iteration, by luck
         const success =

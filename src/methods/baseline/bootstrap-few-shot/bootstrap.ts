@@ -1,8 +1,8 @@
 /** Successful episodes as examples in the prompt, as pieces of a method. */
 import { z } from "zod";
-import { additionOf } from "../../../common/artefacts/applyArtefact.ts";
+import { promptAdditionOf } from "../../../common/artefacts/applyArtefact.ts";
 import { joinedOrigins, originsIn, writtenBy } from "../../../common/artefacts/origins.ts";
-import { isHeldBack } from "../../../common/artefacts/reserved.ts";
+import { isReserved } from "../../../common/artefacts/reserved.ts";
 import { mean } from "../../../common/statistics/statistics.ts";
 import type { Example, InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
@@ -54,7 +54,7 @@ export function bootstrapped(options: BootstrapOptions): {
   const { groupSize = 1, tries = 1, selects = true } = options;
   return {
     async rollout(ctx) {
-      const tasks = ctx.practice.filter((task) => !isHeldBack(task));
+      const tasks = ctx.practice.filter((task) => !isReserved(task));
       const attempts = Array.from({ length: groupSize }, (_, attempt) =>
         playedUnder(ctx, instructionsOf(ctx.artefacts.current()), tasks, attempt, options),
       );
@@ -63,7 +63,7 @@ export function bootstrapped(options: BootstrapOptions): {
     async update(ctx, _batch, _objectives, { trajectories }) {
       const before = stateOf(ctx);
       const base = instructionsOf(ctx.artefacts.current());
-      const held = ctx.practice.filter(isHeldBack);
+      const held = ctx.practice.filter(isReserved);
       const successes = remembered(before, trajectories.filter(succeeded), base, options);
       let score = before.score ?? (await earned(ctx, base, held, groupSize, options));
       const stats = { proposals: 0, "proposals.refused": 0, joined: 0 };
@@ -138,7 +138,7 @@ export function exampleOf(t: Trajectory, told: InstructionSet): Example {
   );
   return {
     id: t.id,
-    messages: messages.slice(additionOf(told, []).examples.length),
+    messages: messages.slice(promptAdditionOf(told, []).examples.length),
     origins: { ...writtenBy("bootstrap"), trajectories: [t.id] },
   };
 }

@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { tickets } from "../../../env/tickets.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf } from "../../../train/trainingArm.ts";
+import { trainingArm } from "../../../train/trainingArm.ts";
 import { bootstrappedWith } from "./method.ts";
 
 /** Episodes of a search, including those for selection. */
@@ -38,7 +38,7 @@ const frozen = (seed: number) => {
 const counts = [2, 4, 8];
 const arm = (what: string, selects: boolean): Arm => {
   const arms = counts.map((examples) =>
-    armOf({
+    trainingArm({
       what,
       recipe: method({
         id: "bootstrap-few-shot",

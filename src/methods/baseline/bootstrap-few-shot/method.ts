@@ -1,4 +1,4 @@
-import { heldBack } from "../../../data/reserved.ts";
+import { reserved } from "../../../data/reserved.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
@@ -12,7 +12,7 @@ export const bootstrappedWith = (
   { tasks, groupSize, temperature }: Settings,
   { heldBack: held = selection, ...options }: BootstrapOptions & { readonly heldBack?: number } = {},
 ): SlotChoices => ({
-  data: heldBack(uniform({ tasks }), { tasks: held }),
+  data: reserved(uniform({ tasks }), { tasks: held }),
   ...bootstrapped({ groupSize, temperature, ...options }),
 });
 

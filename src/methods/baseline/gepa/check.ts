@@ -3,7 +3,7 @@ import { codewords } from "../../../env/codewords.ts";
 import { lineEditor } from "../../../memory/instructions/proposers.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../grpo/method.ts";
 import { reflectingWith } from "./method.ts";
 import { quoting, type Reflector } from "./reflector.ts";
@@ -44,7 +44,7 @@ const blind: Reflector = async ({ text, random }) => {
 
 const arm = (what: string, reflect: Reflector): Arm => {
   const arms = [2, 3, 6].map((tasks) =>
-    armOf({
+    trainingArm({
       what,
       recipe: method({
         id: "gepa",
@@ -85,7 +85,7 @@ export default defineCheck({
   baseline: arm("the same search with a blind editor of lines", blind),
   method: arm("reflection on what was said", quoting()),
   others: {
-    grpo: armOf({
+    grpo: trainingArm({
       what: "GRPO on the same policy, which is told nothing",
       recipe: grpo,
       settings: { ...plainAscent, tasks: 3, groupSize: 8 },

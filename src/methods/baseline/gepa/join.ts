@@ -28,7 +28,7 @@ export async function begin(ctx: Ctx, set: InstructionSet, settings: SearchSetti
       where: "reflective search: first",
       got: `instructions that give away tasks which are held out: their ${proposed.refused.join(", ")}`,
       expected: "instructions without the answers that are measured",
-      mend: "Take the answers out of them.",
+      fix: "Take the answers out of them.",
     });
   }
   const scores = scoresOf(await playedUnder(ctx, set, heldBackOf(ctx), 1, settings));

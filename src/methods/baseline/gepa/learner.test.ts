@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { noInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
+import { emptyInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
 import { writtenBy } from "../../../common/artefacts/origins.ts";
-import { asHeldBack } from "../../../common/artefacts/reserved.ts";
+import { asReserved } from "../../../common/artefacts/reserved.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Chat } from "../../../core/chat.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
@@ -14,7 +14,7 @@ import { codeOf, codewords } from "../../../env/codewords.ts";
 import { method } from "../../../method/method.ts";
 import { artefactsIn, currentArtefact, proposedArtefacts } from "../../../train/artefacts.ts";
 import { freshState } from "../../../train/state.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { reflectiveSearch } from "./learner.ts";
 import { reflectingWith } from "./method.ts";
 import type { ReflectiveSearchOptions } from "./options.ts";
@@ -57,7 +57,7 @@ async function searched(search: ReflectiveSearchOptions, iterations: number) {
     defaults: { tasks: 3, groupSize: 1 },
     slots: (settings) => reflectingWith(settings, { heldBack: 4, ...search }),
   });
-  const done = await practise({
+  const done = await trainInMemory({
     environment,
     method: recipe.build(),
     engine: obedient,
@@ -133,13 +133,13 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
   });
   const practice = [
     ...["a1", "a2", "b1"].map(taskOf),
-    ...["a3", "a4", "b2", "b3"].map(taskOf).map(asHeldBack),
+    ...["a3", "a4", "b2", "b3"].map(taskOf).map(asReserved),
   ];
   const reward = (task: string, { system, tools }: InstructionSet): number =>
     task.startsWith("a") ? (system === "A" ? 1 : 0.5) : tools.code === "B" ? 1 : system === "A" ? 0 : 0.5;
   const state = freshState("train");
   const { rollout, update } = reflectiveSearch({
-    first: { ...noInstructions, tools: { code: "" } },
+    first: { ...emptyInstructions, tools: { code: "" } },
     reflect: async ({ component }) => (component === "system text" ? "A" : "B"),
   });
   const stats: Stats[] = [];
@@ -158,7 +158,7 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
       play: async ({ task, artefact }) => {
         const id = typeof task === "string" ? task : task.id;
         const set =
-          typeof artefact === "object" && artefact.kind === "instructions" ? artefact : noInstructions;
+          typeof artefact === "object" && artefact.kind === "instructions" ? artefact : emptyInstructions;
         const turn = turnOf([], [1], { rewards: { outcome: reward(id, set) } });
         const more = fails(set)
           ? { end: { kind: "failed", boundary: "model", message: "no reply" } as const }
@@ -251,7 +251,7 @@ function chatOf(replies: readonly (string | WhetstoneError)[]): Chat & { readonl
   };
 }
 const error = (code: "chat.failed" | "budget.spent"): WhetstoneError =>
-  new WhetstoneError(code, { where: "w", got: "g", expected: "e", mend: "m" });
+  new WhetstoneError(code, { where: "w", got: "g", expected: "e", fix: "m" });
 
 test("chatReflector: reads the fence, asks once more for it, and an empty purse ends the run", async () => {
   const wish: ReflectionWish = {

@@ -1,4 +1,4 @@
-import { heldBack } from "../../../data/reserved.ts";
+import { reserved } from "../../../data/reserved.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
@@ -13,7 +13,7 @@ export const reflectingWith = (
   { tasks, temperature }: Settings,
   { heldBack: held = selection, ...options }: ReflectiveSearchOptions & { readonly heldBack?: number } = {},
 ): SlotChoices => ({
-  data: heldBack(uniform({ tasks }), { tasks: held }),
+  data: reserved(uniform({ tasks }), { tasks: held }),
   ...reflectiveSearch({ temperature, ...options }),
 });
 

@@ -5,7 +5,7 @@ import {
   critiqueText,
   environmentText,
   firstOf,
-  type Telling,
+  type PrivilegedContext,
 } from "../../../common/tokens/privilegedContext.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Reflector } from "./reflector.ts";
@@ -17,7 +17,7 @@ export interface ReflectiveSearchOptions {
   /** Default: the policy itself if it is a language model; otherwise feedback is quoted. */
   readonly reflect?: Reflector;
   /** Feedback on an attempt. Default: critiques of the trajectory, otherwise the environment's messages. */
-  readonly tell?: Telling;
+  readonly tell?: PrivilegedContext;
   /** Production feedback from people; each reflection reads the next `hintsEach` items. Default none, and 3. */
   readonly hints?: readonly Hint[];
   readonly hintsEach?: number;

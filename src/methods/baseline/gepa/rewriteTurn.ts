@@ -1,6 +1,6 @@
 /** An iteration that rewrites one text of one candidate. */
 
-import { transcriptUntold } from "../../../common/text/transcript.ts";
+import { transcriptWithoutSystem } from "../../../common/text/transcript.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Experience } from "../../../core/slots.ts";
 import { paid } from "../../../core/types.ts";
@@ -64,7 +64,7 @@ async function attemptsOf(
   return Promise.all(
     ended.map(async (t) => ({
       trajectory: t.id,
-      transcript: transcriptUntold(t),
+      transcript: transcriptWithoutSystem(t),
       feedback: await tell(ctx, t, experience),
       reward: paid(t),
     })),

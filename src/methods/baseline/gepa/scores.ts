@@ -1,14 +1,14 @@
 /** Training and held-out tasks, and the rewards on them. */
 
-import { isHeldBack } from "../../../common/artefacts/reserved.ts";
+import { isReserved } from "../../../common/artefacts/reserved.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../../core/types.ts";
 import { instructionsOf } from "../../../memory/instructed.ts";
 
 export const practisedOf = ({ practice }: Ctx): readonly Task[] =>
-  practice.filter((task) => !isHeldBack(task));
-export const heldBackOf = ({ practice }: Ctx): readonly Task[] => practice.filter(isHeldBack);
+  practice.filter((task) => !isReserved(task));
+export const heldBackOf = ({ practice }: Ctx): readonly Task[] => practice.filter(isReserved);
 
 export const setOf = (ctx: Ctx, id: Id): InstructionSet => instructionsOf(ctx.artefacts.version(id));
 

@@ -8,7 +8,7 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { wordy } from "./wordy.ts";
 
@@ -43,7 +43,7 @@ const arm = (level: "token" | "turn"): Arm => ({
   what: recipe(level, 1).summary,
   grid: [0.3, 1].flatMap((learningRate) => [0.8, 0.9, 0.95].map((lambda) => ({ learningRate, lambda }))),
   measure: (choice, seed) =>
-    armOf({
+    trainingArm({
       recipe: recipe(level, Number(choice.lambda)),
       environment,
       engine: () => tabularEngine({ context: "message", prior }),

@@ -2,7 +2,7 @@ import { lastMessage } from "../../../common/tokens/turns.ts";
 import { turnRewards } from "../../../feedback/turnRewards.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { leaning } from "../../../worlds/arms/corridor.ts";
 import { keyDoor } from "../../../worlds/keyDoor.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -28,7 +28,7 @@ const archer = archerWith(
 );
 
 const arm = (recipe: Recipe, rates: readonly number[], epochs: number): Arm =>
-  armOf({
+  trainingArm({
     recipe: paidAtTheDoor(recipe),
     environment: () => keyDoor({ cells, turns: 40 }),
     engine: leaning(0, cells),

@@ -4,7 +4,7 @@ import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/
 import type { Helper } from "../../../core/context.ts";
 import type { Json } from "../../../core/json.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { wordCodec } from "../../../engine/tabular/codec.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";
 import { newWeights } from "../../../engine/tabular/weights.ts";
@@ -27,7 +27,7 @@ function episode(id: string, first: number, second: number) {
   return trajectoryOf(id, [say("start", first), say("middle", second)]);
 }
 
-function evidence(): Evidence {
+function evidence(): AnnotatedExperience {
   const trajectories = [
     episode("a", left, right),
     episode("b", right, left),
@@ -114,7 +114,7 @@ test("critics learn what utterances are worth, and the policy follows after the 
 test("without any turn nothing is learnt", async () => {
   const update = offPolicyActorCritic({ step: { learningRate: 1 } });
   const ctx = ctxOf({ memory: { get: () => undefined, set: () => {} } });
-  const none: Evidence = { trajectories: [], units: [], notes: {}, signals: [], channels: {} };
+  const none: AnnotatedExperience = { trajectories: [], units: [], notes: {}, signals: [], channels: {} };
   const batch = batchOfRows([]);
   assert.deepEqual(await update(ctx, batch, [policyGradient()], none), { steps: 0, replay: 0 });
 });

@@ -105,7 +105,7 @@ function read(state: Json): Map<string, Weights> {
       where: "twinCritic helper",
       got: "a state in another format",
       expected: "weights, each a name and four numbers",
-      mend: "Resume with the method that saved it.",
+      fix: "Resume with the method that saved it.",
     });
   if (!Array.isArray(rows)) throw damaged();
   const weights = new Map<string, Weights>();

@@ -1,8 +1,8 @@
 import { pairRows } from "../../../common/tokens/pack.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, meanSuccess, type PracticeArm } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, meanSuccess, type TrainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { cleaner } from "./method.ts";
 import { planAndCall, syntaxOf } from "./planAndCall.ts";
@@ -25,7 +25,7 @@ function engine(seed: number) {
 }
 
 /** Exact probability that the first call is right and well-formed, over the tasks. */
-async function firstTry({ policy }: Practised, seed: number): Promise<number> {
+async function firstTry({ policy }: TrainedInMemory, seed: number): Promise<number> {
   const tasks = environment(seed).tasks("train");
   const pairs = tasks.flatMap((task) => {
     const [first, second] = syntaxOf(task);
@@ -44,8 +44,8 @@ async function firstTry({ policy }: Practised, seed: number): Promise<number> {
   return sum / tasks.length;
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment,
     engine,

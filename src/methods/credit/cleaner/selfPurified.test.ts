@@ -6,7 +6,7 @@ import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { cleaner } from "./method.ts";
 import { planAndCall, syntaxOf } from "./planAndCall.ts";
 import { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
@@ -110,7 +110,7 @@ test("what ends in failure, fails too often or is not chosen stays as it is", as
 test("cleaner practises: corrected calls end the episode as they did, in one turn", async () => {
   const environment = planAndCall();
   const [first, second] = syntaxOf(environment.tasks("train")[0]!);
-  const { curve } = await practise({
+  const { curve } = await trainInMemory({
     environment,
     method: cleaner.build({ tasks: 4, groupSize: 8, learningRate: 0.3 }),
     engine: tabularEngine({

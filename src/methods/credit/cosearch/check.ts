@@ -3,7 +3,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { cosearch } from "./method.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 
@@ -32,8 +32,8 @@ const agentOnly = method({
   }),
 });
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment: (seed) => rankedSearch({ questions: 6, reading: 0.95, seed }),
     engine,

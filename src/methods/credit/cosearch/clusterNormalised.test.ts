@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Credited, Evidence } from "../../../core/slots.ts";
+import type { Credited, AnnotatedExperience } from "../../../core/slots.ts";
 import { clusterNormalised, overlap } from "./clusterNormalised.ts";
 
 interface Call {
@@ -11,7 +11,7 @@ interface Call {
 }
 
 /** Trajectories of one task whose turns are these calls, two tokens each. */
-function evidenceOf(calls: readonly (readonly Call[])[], task = (_i: number): string => "task"): Evidence {
+function evidenceOf(calls: readonly (readonly Call[])[], task = (_i: number): string => "task"): AnnotatedExperience {
   const trajectories = calls.map((own, i) =>
     trajectoryOf(
       `t${i}`,
@@ -30,7 +30,7 @@ function evidenceOf(calls: readonly (readonly Call[])[], task = (_i: number): st
   const units = trajectories.map((t) => ({ id: t.id, group: t.task, members: [t.id] }));
   return { trajectories, units, notes: {}, signals: [], channels };
 }
-const apply = (evidence: Evidence, channels = ["a"]) =>
+const apply = (evidence: AnnotatedExperience, channels = ["a"]) =>
   clusterNormalised({ channels }).apply(evidence, null, undefined);
 
 test("overlap is the F1 of shared words, counted", () => {

@@ -1,6 +1,6 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { turnPpo } from "../../baseline/turn-ppo/method.ts";
 import { errands } from "./errands.ts";
 import { hiperWith } from "./method.ts";
@@ -29,8 +29,8 @@ const engine = () =>
     },
   });
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment: (seed) => errands({ errands: 3, steps: 2, turns: 28, seed }),
     engine,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { type HierarchicalOptions, hierarchical } from "./hierarchical.ts";
 
 interface Told {
@@ -13,7 +13,7 @@ interface Told {
 }
 
 /** One trajectory whose turns have a switch, a sub-goal and an action token, with values at the first and the third. */
-function evidenceOf(turns: readonly Told[], block: readonly number[] = [1, 2, 3]): Evidence {
+function evidenceOf(turns: readonly Told[], block: readonly number[] = [1, 2, 3]): AnnotatedExperience {
   const t = trajectoryOf(
     "t",
     turns.map(({ says }, k) => turnOf([1, k], [2, 3, 4], { action: { role: "assistant", content: says } })),
@@ -38,7 +38,7 @@ function evidenceOf(turns: readonly Told[], block: readonly number[] = [1, 2, 3]
   };
 }
 
-function apply(evidence: Evidence, options: HierarchicalOptions = {}) {
+function apply(evidence: AnnotatedExperience, options: HierarchicalOptions = {}) {
   const { advantages, columns, stats } = hierarchical(options).apply(evidence, null, undefined);
   const column = (head: string): number[] => [...(columns![`return.${head}`]!.get("t") ?? [])];
   return { advantage: [...(advantages.get("t") ?? [])], column, stats, columns: columns! };

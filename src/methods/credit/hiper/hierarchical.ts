@@ -1,7 +1,7 @@
 import { leastDeviation, moments, onTop } from "../../../advantage/returns.ts";
 import { turnOffsets } from "../../../common/tokens/tokenRanges.ts";
 import { present } from "../../../core/errors.ts";
-import type { Advantage, Channels, Evidence } from "../../../core/slots.ts";
+import type { Advantage, Channels, AnnotatedExperience } from "../../../core/slots.ts";
 import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link hierarchical}. */
@@ -112,7 +112,7 @@ interface Step {
 function estimatesOf(
   t: Trajectory,
   reward: Float64Array,
-  notes: Evidence["notes"],
+  notes: AnnotatedExperience["notes"],
   options: HierarchicalOptions,
 ): Estimate[] {
   const { discount = 1, lambda = { turns: 0.95, segments: 0.95 } } = options;

@@ -4,7 +4,7 @@ import type { Advantage } from "../../../core/slots.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf } from "../../../train/trainingArm.ts";
+import { trainingArm } from "../../../train/trainingArm.ts";
 import { readerPrior } from "../../../worlds/arms/inquiry.ts";
 import { inquiry } from "../../../worlds/inquiry.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -53,7 +53,7 @@ const uncentred = [
 ];
 
 const arm = (recipe: Recipe) =>
-  armOf({
+  trainingArm({
     recipe,
     environment,
     engine,

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
-import type { Advantages, Evidence } from "../../../core/slots.ts";
+import type { Advantages, AnnotatedExperience } from "../../../core/slots.ts";
 import { type GatedIntrinsicOptions, gatedIntrinsic } from "./gatedIntrinsic.ts";
 
 /** Groups of two attempts of two turns of two tokens; gains are about first turns. */
-function evidence(outcomes: readonly (readonly number[])[], gains: readonly number[]): Evidence {
+function evidence(outcomes: readonly (readonly number[])[], gains: readonly number[]): AnnotatedExperience {
   const made = evidenceOf(outcomes, () => 2);
   const gain = made.trajectories.map((t, i) => ({ at: { trajectory: t.id, turn: 0 }, value: gains[i]! }));
   return { ...made, channels: { ...made.channels, gain } };
 }
 
-function apply(of: Evidence, options: Partial<GatedIntrinsicOptions> = {}, soFar?: Advantages): number[][] {
+function apply(of: AnnotatedExperience, options: Partial<GatedIntrinsicOptions> = {}, soFar?: Advantages): number[][] {
   const { advantages } = gatedIntrinsic({ channel: "gain", weight: 1, ...options }).apply(of, null, soFar);
   return of.trajectories.map((t) => [...advantages.get(t.id)!]);
 }

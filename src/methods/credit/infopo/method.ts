@@ -1,6 +1,6 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import { perTurn } from "../../../credit/perTurn.ts";
-import { noted } from "../../../feedback/fromAnnotation.ts";
+import { fromAnnotation } from "../../../feedback/fromAnnotation.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { gatedIntrinsic } from "./gatedIntrinsic.ts";
@@ -23,7 +23,7 @@ export const infopo = method({
     "β and T from the paper's code, whose bound on the intrinsic part is never active and is left out; the placeholder is an empty message instead of a sentence, because not every vocabulary contains that sentence (ours); β does not decay",
   slots: {
     annotate: replyInfluence(),
-    feedback: [noted({ note: "influence" }), outcome()],
+    feedback: [fromAnnotation({ note: "influence" }), outcome()],
     credit: perTurn(),
     advantage: [groupNormalised({ channels: ["outcome"] }), gatedIntrinsic({ channel: "influence" })],
   },

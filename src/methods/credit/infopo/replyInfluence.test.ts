@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { concatIds } from "../../../common/tokens/pack.ts";
 import type { Message, Trajectory, Turn } from "../../../core/types.ts";
-import { lexiconCodec } from "../../../engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";
 import { newWeights } from "../../../engine/tabular/weights.ts";
-import { noted } from "../../../feedback/fromAnnotation.ts";
+import { fromAnnotation } from "../../../feedback/fromAnnotation.ts";
 import { replyInfluence } from "./replyInfluence.ts";
 
-const codec = lexiconCodec(["who", "clue", "ask", "ann"]);
+const codec = vocabularyCodec(["who", "clue", "ask", "ann"]);
 const said = (content: string): Message => ({ role: "user", content });
 
 /** Says ann with probability 3/7 after the clue, and 1/5 like each other word before it. */
@@ -46,7 +46,7 @@ test("replyInfluence is the next action's gain in log-probability, on the turn t
   assert.ok(Math.abs(influence!.get("b")![0]!) < 1e-6);
   // an empty reply has no influence to speak of, and nothing follows a last turn
   for (const nothing of [influence!.get("a")![1], ...influence!.get("c")!]) assert.ok(Number.isNaN(nothing));
-  const signals = await noted({ note: "influence" })(
+  const signals = await fromAnnotation({ note: "influence" })(
     ctx,
     { trajectories, units: [] },
     { influence: influence! },

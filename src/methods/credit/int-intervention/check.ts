@@ -1,7 +1,7 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { applied, chains, valuesOf } from "../../../worlds/chains.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import type { Propose } from "./intervened.ts";
@@ -34,8 +34,8 @@ const located: Propose = async (ctx, failed, steps) => {
 /** The method itself, with these exact proposals. */
 const withLocated = method({ ...intIntervention, slots: {}, phases: interventionPhase(located) });
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment: (seed) => chains({ operations, steps: 6, stepRewards: false, base, seed }),
     engine,

@@ -1,6 +1,6 @@
 /** Training rows from failed attempts: cut at the first wrong step, which a right one replaces. */
 
-import { givesAway } from "../../../common/text/leaksAnswer.ts";
+import { leaksAnswer } from "../../../common/text/leaksAnswer.ts";
 import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
@@ -80,7 +80,7 @@ async function rowsOf(ctx: Ctx, failed: Trajectory, propose: Propose): Promise<r
   const found = await propose(ctx, failed, steps);
   const step = found && steps[found.step];
   const { reference } = ctx.task(failed.task);
-  if (!found || !step || found.text.trim() === "" || givesAway(found.text, reference)) return [];
+  if (!found || !step || found.text.trim() === "" || leaksAnswer(found.text, reference)) return [];
   const t = corrected(failed, step, found.text, codec);
   const unit = { id: t.id, group: t.task, members: [t.id] };
   return trajectoryRows(t, unit, new Float32Array(actionTokens(t))).rows;

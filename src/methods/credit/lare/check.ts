@@ -7,7 +7,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import { ridge } from "../../../helper/ridge.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
 import { lamps } from "../../../worlds/lamps.ts";
 import { wordFactors } from "./factors.ts";
 import { lare } from "./method.ts";
@@ -34,8 +34,8 @@ const words = contributions({
 const prior = (_: readonly string[], word: string): number =>
   ["left", "middle", "right"].includes(word) ? 0 : -1e9;
 
-const arm = (recipe: PracticeArm["recipe"]): Arm =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]): Arm =>
+  trainingArm({
     recipe,
     environment: (seed) => lamps({ seed, places: 20, error: 4 }),
     engine: () => tabularEngine({ context: "message", prior }),

@@ -5,8 +5,8 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, averageOf } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, averageOf } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { matchtir } from "./method.ts";
 import { toolCalls } from "./toolCalls.ts";
@@ -46,14 +46,14 @@ const repeated = method({
 });
 
 /** Success, weighted by the turns needed over those taken; both as means of an iteration. */
-const direct = ({ curve }: Practised): number =>
+const direct = ({ curve }: TrainedInMemory): number =>
   averageOf(
     curve.map((m) => ({ direct: (m.success! * (needed + 1)) / Math.max(needed + 1, m.turns!) })),
     "direct",
   );
 
 const arm = (recipe: Recipe) =>
-  armOf({
+  trainingArm({
     recipe,
     environment: (seed) => toolCalls({ jobs: 2, tools: 6, needed, values: 2, seed }),
     engine: () => tabularEngine({ context: "message", prior }),

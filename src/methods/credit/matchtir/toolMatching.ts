@@ -138,6 +138,6 @@ function referenceCalls(task: Task, field: string): Call[] {
     where: "toolMatching",
     got: `task "${task.id}" without a list of calls in its metadata, ${field}`,
     expected: "a list of { name, arguments }",
-    mend: "Choose an environment whose tasks list the right calls, or set `field` to the name of that list.",
+    fix: "Choose an environment whose tasks list the right calls, or set `field` to the name of that list.",
   });
 }

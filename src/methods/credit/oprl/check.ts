@@ -2,7 +2,7 @@ import { leaveOneOut } from "../../../advantage/leaveOneOut.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
 import { leaning } from "../../../worlds/arms/corridor.ts";
 import { keyDoor } from "../../../worlds/keyDoor.ts";
 import { oprl } from "./method.ts";
@@ -14,8 +14,8 @@ const episodes = method({
   slots: { feedback: outcome({ rewards: ["outcome"] }), advantage: leaveOneOut() },
 });
 
-const arm = (recipe: PracticeArm["recipe"]): Arm =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]): Arm =>
+  trainingArm({
     recipe,
     environment: () => keyDoor({ turns: 20 }),
     engine: leaning(0),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
-import type { Credited, Evidence } from "../../../core/slots.ts";
+import type { Credited, AnnotatedExperience } from "../../../core/slots.ts";
 import { evidenceWeighted } from "./evidenceWeighted.ts";
 
 /** A success and a failure of two turns of two tokens, with evidence 1, −1 and 1, −1. */
-function made(values: readonly (number | undefined)[] = [1, -1, 1, -1]): Evidence {
+function made(values: readonly (number | undefined)[] = [1, -1, 1, -1]): AnnotatedExperience {
   const base = evidenceOf([[1, 0]], () => 2);
   const speaks = values.flatMap((value, i): Credited[] =>
     value === undefined ? [] : [{ at: { trajectory: `0.${i >> 1}`, turn: i % 2 }, value }],
@@ -19,7 +19,7 @@ const soFar = new Map([
 ]);
 
 /** One number per turn. */
-function apply(evidence: Evidence, limit?: number): number[][] {
+function apply(evidence: AnnotatedExperience, limit?: number): number[][] {
   const estimator = evidenceWeighted({ channel: "speaks", ...(limit === undefined ? {} : { limit }) });
   const { advantages } = estimator.apply(evidence, null, soFar);
   return ["0.0", "0.1"].map((id) => [...advantages.get(id)!].filter((_, a) => a % 2 === 0));

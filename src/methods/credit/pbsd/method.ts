@@ -1,6 +1,6 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import { perTurn } from "../../../credit/perTurn.ts";
-import { noted } from "../../../feedback/fromAnnotation.ts";
+import { fromAnnotation } from "../../../feedback/fromAnnotation.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { evidenceWeighted } from "./evidenceWeighted.ts";
@@ -23,7 +23,7 @@ export const pbsd = method({
     "the ratio and its parts from the paper; the map from evidence to weights, κ and c are ours, since its code is not public",
   slots: {
     annotate: privilegedEvidence(),
-    feedback: [noted({ note: "evidence" }), outcome()],
+    feedback: [fromAnnotation({ note: "evidence" }), outcome()],
     credit: perTurn(),
     advantage: [groupNormalised({ channels: ["outcome"] }), evidenceWeighted({ channel: "evidence" })],
   },

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { concatIds } from "../../../common/tokens/pack.ts";
 import type { Message, Task, Trajectory } from "../../../core/types.ts";
-import { lexiconCodec } from "../../../engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";
 import { newWeights } from "../../../engine/tabular/weights.ts";
 import { privilegedEvidence } from "./privilegedEvidence.ts";
 
-const codec = lexiconCodec(["who", "left", "right", "answer", "ann", "nothing"]);
+const codec = vocabularyCodec(["who", "left", "right", "answer", "ann", "nothing"]);
 const asked: Message = { role: "user", content: "who" };
 const task: Task = { id: "task", prompt: [asked], reference: "ann", metadata: {}, seed: 0 };
 

@@ -1,5 +1,5 @@
 import { pairRows } from "../../../common/tokens/pack.ts";
-import { toldAfterTask } from "../../../common/tokens/privilegedContext.ts";
+import { insertedAfterTask } from "../../../common/tokens/privilegedContext.ts";
 import { rewritten } from "../../../common/tokens/rewrite.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
 import type { Annotate } from "../../../core/slots.ts";
@@ -58,12 +58,12 @@ export function privilegedEvidence(options: PrivilegedEvidenceOptions = {}): Ann
 }
 
 const afterTask = (messages: readonly Message[], answer: string, task: Task): readonly Message[] =>
-  toldAfterTask(messages, `answer ${answer}`, task);
+  insertedAfterTask(messages, `answer ${answer}`, task);
 
 const noReference = ({ id }: Task): WhetstoneError =>
   new WhetstoneError("config.invalid", {
     where: "privilegedEvidence",
     got: `task "${id}" without a reference`,
     expected: "the right answer of every task",
-    mend: "Choose an environment whose tasks have a reference, or a method that needs none.",
+    fix: "Choose an environment whose tasks have a reference, or a method that needs none.",
   });

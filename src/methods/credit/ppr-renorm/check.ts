@@ -9,7 +9,7 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, finalSuccess, type PracticeArm } from "../../../train/trainingArm.ts";
+import { trainingArm, finalSuccess, type TrainingArm } from "../../../train/trainingArm.ts";
 import { pprRenorm } from "./method.ts";
 import { queries } from "./queries.ts";
 
@@ -38,8 +38,8 @@ const prior = (context: readonly string[], word: string): number => {
   return word === "bad" ? 0.7 : word === "good" || word === "verbose" ? 0 : -1e9;
 };
 
-const arm = (recipe: PracticeArm["recipe"]): Arm =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]): Arm =>
+  trainingArm({
     recipe,
     environment: () => queries(),
     engine: () => tabularEngine({ context: "message", prior }),

@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, finalSuccess, type PracticeArm } from "../../../train/trainingArm.ts";
+import { trainingArm, finalSuccess, type TrainingArm } from "../../../train/trainingArm.ts";
 import { artefact } from "./artefact.ts";
 import { preGrpo } from "./method.ts";
 import { qualityCurve } from "./qualityCurve.ts";
@@ -21,8 +21,8 @@ const single = (state: "peak" | "last") =>
 
 const words = ["stop", "guided", "random"];
 
-const arm = (recipe: PracticeArm["recipe"]): Arm =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]): Arm =>
+  trainingArm({
     recipe,
     environment: () => artefact({ noise: 0.1 }),
     engine: () =>

@@ -2,8 +2,8 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 import { judgement } from "./judgement.ts";
@@ -14,10 +14,10 @@ const isAction = (context: readonly string[], word: string): boolean =>
 
 const arm = (
   what: string,
-  recipe: PracticeArm["recipe"],
+  recipe: TrainingArm["recipe"],
   verdicts: NonNullable<JudgedSearchOptions["verdicts"]>,
 ) =>
-  armOf({
+  trainingArm({
     what,
     recipe,
     environment: (seed) => judgedSearch({ seed, verdicts }),
@@ -26,7 +26,7 @@ const arm = (
     iterations: 80,
     settings: { tasks: 4, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 },
     grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
-    more: ({ curve }: Practised) => ({
+    more: ({ curve }: TrainedInMemory) => ({
       "success, last 20": averageOf(curve.slice(-20), "success"),
       turns: averageOf(curve.slice(-20), "turns"),
     }),

@@ -6,8 +6,8 @@ import { perTurn } from "../../../credit/perTurn.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, type PracticeArm } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, type TrainingArm } from "../../../train/trainingArm.ts";
 import { deadline } from "./deadline.ts";
 import { jobs } from "./jobs.ts";
 import { rl4mle } from "./method.ts";
@@ -29,14 +29,14 @@ const unweighted = (id: string, summary: string, advantage: Advantage) =>
 
 const prior = (_: readonly string[], word: string): number => (["fast", "slow"].includes(word) ? 0 : -1e9);
 
-async function slow({ policy }: Practised): Promise<number> {
+async function slow({ policy }: TrainedInMemory): Promise<number> {
   const prompt = policy.codec.open(jobs().tasks("train")[0]!.prompt);
   const { logp } = await policy.score(pairRows([{ prompt, target: policy.codec.encode("slow") }]));
   return Math.exp(logp[0]!);
 }
 
-const arm = (recipe: PracticeArm["recipe"]): Arm =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]): Arm =>
+  trainingArm({
     recipe,
     environment: () => jobs(),
     engine: () => tabularEngine({ context: "message", prior }),

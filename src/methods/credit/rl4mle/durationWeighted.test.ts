@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { durationWeighted } from "./durationWeighted.ts";
 
 const turn = (seconds?: number) => turnOf([1], [2, 3], seconds === undefined ? {} : { rewards: { seconds } });
 
 function apply(durations: Readonly<Record<string, readonly (number | undefined)[]>>, each = 1) {
   const trajectories = Object.entries(durations).map(([id, own]) => trajectoryOf(id, own.map(turn)));
-  const evidence: Evidence = { ...evidenceOf([]), trajectories };
+  const evidence: AnnotatedExperience = { ...evidenceOf([]), trajectories };
   const soFar = new Map(trajectories.map((t) => [t.id, new Float32Array(2 * t.turns.length).fill(each)]));
   const { advantages, stats } = durationWeighted().apply(evidence, null, soFar);
   return { values: Object.fromEntries([...advantages].map(([id, xs]) => [id, [...xs]])), stats };

@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { applied, chains } from "../../../worlds/chains.ts";
 import { scrlSubproblemCurriculum } from "./method.ts";
 
@@ -27,8 +27,8 @@ const finalOnly = method({
   slots: { feedback: outcome({ rewards: ["outcome"] }) },
 });
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment: (seed) => chains({ operations, order: "fixed", base, seed }),
     engine,

@@ -2,7 +2,7 @@ import { randomStream } from "../../../core/random.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, finalSuccess } from "../../../train/trainingArm.ts";
+import { trainingArm, finalSuccess } from "../../../train/trainingArm.ts";
 import { answerClusters } from "./answerClusters.ts";
 import { hearsay } from "./hearsay.ts";
 import { majorityVote } from "./majorityVote.ts";
@@ -41,7 +41,7 @@ const majority = method({
 });
 
 const arm = (recipe: Recipe) =>
-  armOf({
+  trainingArm({
     recipe,
     environment,
     engine,

@@ -11,7 +11,7 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
 import { lamps } from "../../../worlds/lamps.ts";
 import { spaRl } from "./method.ts";
 
@@ -35,8 +35,8 @@ const paidBy = (id: string, summary: string, feedback: Feedback) =>
 const prior = (_: readonly string[], word: string): number =>
   ["left", "middle", "right"].includes(word) ? 0 : -1e9;
 
-const arm = (recipe: PracticeArm["recipe"]): Arm =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]): Arm =>
+  trainingArm({
     recipe,
     environment: (seed) => lamps({ seed, places: 12, error: 6 }),
     engine: () => tabularEngine({ context: "message", prior }),

@@ -7,7 +7,7 @@ import { controlledMaze } from "../../../env/controlledMaze.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { ariadneMazes } from "./method.ts";
@@ -69,7 +69,7 @@ const arm = (recipe: Recipe, what: string): Arm => ({
     });
     const untrained = await attempts(base, seed, tests, 64);
     const beyond = tests.filter((_, i) => untrained[i]!.right === 0);
-    const { counters, curve, policy } = await practise({
+    const { counters, curve, policy } = await trainInMemory({
       environment,
       engine,
       method: recipe.build({ ...plainAscent, tasks: 4, groupSize: 8, learningRate: Number(learningRate) }),

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { trajectoryOf } from "../../../../test/core/make.ts";
 import { folder, runIn, settings } from "../../../../test/train/world.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { type LevelState, ladder, levelCurriculum } from "./levelCurriculum.ts";
@@ -18,7 +18,7 @@ const clock = { iteration: 0, phase: "train", step: 0 };
 
 const tried = (task: string, success: boolean, more: Partial<Trajectory> = {}): Trajectory =>
   trajectoryOf(`${task} ${success}`, [], { task, end: { kind: "done", reason: "over", success }, ...more });
-const evidence = (trajectories: Trajectory[]): Evidence => ({
+const evidence = (trajectories: Trajectory[]): AnnotatedExperience => ({
   trajectories,
   units: [],
   notes: {},

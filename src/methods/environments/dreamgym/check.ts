@@ -8,7 +8,7 @@ import { keyGrid } from "../../../env/keyGrid.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { imaginedTask } from "./imagined.ts";
@@ -84,7 +84,7 @@ const arm = ({ what, recipe, dreams: before, real, model }: Way): Arm => ({
       tasks: (split) => environment.tasks(split).map(imaginedTask),
     };
     const more: Record<string, number> = {};
-    const { policy, counters, curve } = await practise({
+    const { policy, counters, curve } = await trainInMemory({
       environment,
       engine: tabularEngine({ context: "message", prior }),
       method: recipe.build({
@@ -122,7 +122,7 @@ export default defineCheck({
   tuningSeeds: 2,
   unequalCost: "imagined episodes cost nothing; real ones are counted, those of the store included",
   notes:
-    "A grid of 6 × 6 with few walls. Tried on other seeds: a model that copies the nearest precedent alone, instead of a vote of four, made up ways through walls and keys in two grids of five (imagined less real success near 1; 0.61 at the end), which real practice could not mend, since a policy that is sure of a wrong way never meets a success; and with more walls left (36 or 72 draws opened instead of 144) the gap of that model was 0.2 to 0.6.",
+    "A grid of 6 × 6 with few walls. Tried on other seeds: a model that copies the nearest precedent alone, instead of a vote of four, made up ways through walls and keys in two grids of five (imagined less real success near 1; 0.61 at the end), which real practice could not fix, since a policy that is sure of a wrong way never meets a success; and with more walls left (36 or 72 draws opened instead of 144) the gap of that model was 0.2 to 0.6.",
   baseline: arm({ what: "GRPO, real practice alone", recipe: grpo, dreams: 0, real: 7 }),
   method: arm({
     what: "800 imagined episodes, then real practice",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import type { Task } from "../../../core/types.ts";
 import { rewardVariance, varianceOf } from "./rewardVariance.ts";
 
@@ -67,7 +67,7 @@ test("rewardVariance: keeps the latest attempts, demonstrations and failures lef
     tried(3, false, { origin: "imagined" }),
     tried(4, false, { end: { kind: "failed", boundary: "model", message: "none" } }),
   ];
-  const evidence: Evidence = { trajectories, units: [], notes: {}, signals: [], channels: {} };
+  const evidence: AnnotatedExperience = { trajectories, units: [], notes: {}, signals: [], channels: {} };
   const { worths: after } = rewardVariance({ window: 3 }).observe(
     evidence,
     { worths: { t0: [0, 0], t1: [1] } },

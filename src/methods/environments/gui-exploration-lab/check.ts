@@ -6,7 +6,7 @@ import { screens } from "../../../env/screens.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { sft } from "../../baseline/sft/method.ts";
 import { guiExplorationLabWith } from "./method.ts";
@@ -80,7 +80,7 @@ const arm = (what: string, recipe: Recipe, iterations: number): Arm => ({
   what,
   grid: [0.3, 1, 3, 10, 30].map((learningRate) => ({ learningRate })),
   async measure({ learningRate }, seed) {
-    const { policy, counters } = await practise({
+    const { policy, counters } = await trainInMemory({
       environment: world(seed),
       engine: tabularEngine({ context: "message", features, prior }),
       method: recipe.build({ ...plainAscent, tasks: 2, groupSize: 8, learningRate: Number(learningRate) }),

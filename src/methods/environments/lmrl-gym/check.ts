@@ -10,7 +10,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { demonstrated } from "../../../rollout/demonstrated.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { sft } from "../../baseline/sft/method.ts";
 import { lmrlGymWith } from "./method.ts";
 
@@ -62,7 +62,7 @@ const arm = (what: string, recipe: Recipe, sees: "place" | "walls" = "place"): A
       learningRate: Number(learningRate),
     });
     let data = Number.NaN;
-    const { evaluate, counters } = await practise({
+    const { evaluate, counters } = await trainInMemory({
       environment,
       method,
       engine,

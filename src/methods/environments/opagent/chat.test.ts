@@ -7,7 +7,7 @@ import type { Counter } from "../../../core/context.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import { chatCritic } from "../../../critic/chat.ts";
+import { chatCritiquer } from "../../../critic/chat.ts";
 import { chatJudge } from "../../../critic/judge.ts";
 import { budget } from "../../../engine/chat/budget.ts";
 import { chatModel } from "../../../engine/chat/chat.ts";
@@ -61,7 +61,7 @@ const answer = JSON.stringify({
 
 test("chatCritic reads the attempt and answers with verdict, turn, quotes and advice", async () => {
   const { chat, asked, ctx, counted } = await served(() => answer);
-  const said = await chatCritic(chat, { instructions: "Be kind.", showsReference: true })(
+  const said = await chatCritiquer(chat, { instructions: "Be kind.", showsReference: true })(
     ctx,
     attempt,
     random,
@@ -89,15 +89,15 @@ test("chatCritic: no answer that fits, a turn that is not there, a provider that
     response.end("{}");
     return undefined;
   });
-  for (let i = 0; i < 3; i++) assert.equal(await chatCritic(chat)(ctx, attempt, random.split(i)), undefined);
+  for (let i = 0; i < 3; i++) assert.equal(await chatCritiquer(chat)(ctx, attempt, random.split(i)), undefined);
   assert.deepEqual(counted, { "judge.calls": 3, "judge.failures": 3 });
 });
 
 test("an empty purse is no silence", async () => {
   const { chat, ctx } = await served(() => answer, { calls: 1 });
-  await chatCritic(chat)(ctx, attempt, random);
+  await chatCritiquer(chat)(ctx, attempt, random);
   await assert.rejects(
-    chatCritic(chat)(ctx, attempt, random.split(1)),
+    chatCritiquer(chat)(ctx, attempt, random.split(1)),
     (e) => isWhetstoneError(e) && e.code === "budget.spent",
   );
 });
@@ -126,7 +126,7 @@ test("a counterpart hears what the agent says, and nobody else hears what it was
     environment,
     task: one!,
     id: "e",
-    seat: () => ({ kind: "player", id: "p", player: () => "is it alive" }),
+    actor: () => ({ kind: "player", id: "p", player: () => "is it alive" }),
     random,
   });
   assert.deepEqual(
@@ -147,7 +147,7 @@ test("a counterpart that hears everything hears it the other way round; when the
     environment,
     task: one!,
     id: "e",
-    seat: () => ({ kind: "player", id: "p", player: () => "offer" }),
+    actor: () => ({ kind: "player", id: "p", player: () => "offer" }),
     random,
   });
   await assert.rejects(playing, (e) => isWhetstoneError(e) && e.code === "budget.spent");

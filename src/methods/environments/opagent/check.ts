@@ -3,7 +3,7 @@ import { type Features, type Prior, tabularEngine } from "../../../engine/tabula
 import { pages } from "../../../env/pages.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, finalSuccess, meanSuccess, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, finalSuccess, meanSuccess, plainAscent } from "../../../train/trainingArm.ts";
 import { judged, noisyJudge } from "./judged.ts";
 import { opagentWith } from "./method.ts";
 
@@ -22,7 +22,7 @@ const judgeOnly = method({
   slots: { feedback: judged(judge), advantage: groupNormalised() },
 });
 const arm = (recipe: Recipe, what: string) =>
-  armOf({
+  trainingArm({
     what,
     recipe,
     environment: (seed) => pages({ seed, pages: 8, links: 3 }),

@@ -5,8 +5,8 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { chainWords, toolChains } from "../../../env/toolChains.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { reinforce } from "../../baseline/reinforce/method.ts";
 import { openagiRltf } from "./method.ts";
 
@@ -45,10 +45,10 @@ const meanOfPass: Advantage<null> = {
 };
 
 /** Mean agreement with the expected result, over the last fifth of training; −1 for an ill-typed chain. */
-const agreement = ({ curve }: Practised): number => averageOf(curve.slice(-last), "reward");
+const agreement = ({ curve }: TrainedInMemory): number => averageOf(curve.slice(-last), "reward");
 
 const arm = (what: string, recipe: Recipe) =>
-  armOf({
+  trainingArm({
     what,
     recipe,
     environment: (seed) => toolChains({ tasks, seed }),

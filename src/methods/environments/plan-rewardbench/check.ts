@@ -1,6 +1,6 @@
 import type { TrajectoryPair } from "../../../common/tokens/pairs.ts";
 import type { Trajectory } from "../../../core/types.ts";
-import { accuracy, byScore, judged, saidIn } from "../../../diagnose/judgement.ts";
+import { accuracy, byScore, judged, repliesIn } from "../../../diagnose/judgement.ts";
 import { trajectoryPairs } from "../../../env/toolWorld/pairs.ts";
 import type { Features } from "../../../helper/ridge.ts";
 import { wordGrams } from "../../../helper/wordGrams.ts";
@@ -25,7 +25,7 @@ const pairsFrom = (source: "rule" | "natural", blocks: number, count: number, se
 /** Mean-pooled features, scaled for a step size of 0.05. */
 const featuresOf = (t: Trajectory): Features =>
   wordGrams(
-    saidIn(t).flatMap((text) => [...text.split(" "), ";"]),
+    repliesIn(t).flatMap((text) => [...text.split(" "), ";"]),
     30,
   );
 

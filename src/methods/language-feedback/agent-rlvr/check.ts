@@ -1,5 +1,5 @@
 import { rejectionSampled } from "../../../advantage/rejectionSampled.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";
@@ -7,7 +7,7 @@ import type { Recipe } from "../../../method/method.ts";
 import { settingsOf } from "../../../method/settings.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { agentRlvr, guided } from "./method.ts";
 
@@ -22,7 +22,7 @@ const reading: Reading = {
 };
 
 const arm = (what: string, recipe: Recipe, groupSize: number, rates: readonly number[]) =>
-  armOf({
+  trainingArm({
     what,
     recipe,
     environment,
@@ -48,7 +48,7 @@ const kept: Recipe = {
   build: (settings) => {
     const built = agentRlvr.build(settings);
     const { rollout } = guided(
-      scriptedCritic({ detail: "answer" }),
+      scriptedCritiquer({ detail: "answer" }),
       "kept",
     )(settingsOf({ ...agentRlvr.defaults, ...settings }));
     return { ...built, slots: { ...built.slots, ...(rollout && { rollout }) } };

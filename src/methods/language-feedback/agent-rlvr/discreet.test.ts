@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Counter } from "../../../core/context.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import { randomStream } from "../../../core/random.ts";
 import { discreet } from "./discreet.ts";
 
 const t = trajectoryOf("t", []);
 const saying =
-  (text: string | undefined): Critic =>
+  (text: string | undefined): Critiquer =>
   async () =>
     text === undefined ? undefined : { text, verdict: "failure" };
 

@@ -1,7 +1,7 @@
 import { constant } from "../../../advantage/constant.ts";
 import { outcomePairs } from "../../../advantage/outcomePairs.ts";
-import type { Critic } from "../../../core/critic.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critic.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
@@ -11,7 +11,7 @@ import { discreet } from "./discreet.ts";
 
 /** Retries failed attempts with guidance and trains on preference pairs, with the guidance stripped or kept in context. */
 export const guided =
-  (critic: Critic, context: "stripped" | "kept" = "stripped") =>
+  (critic: Critiquer, context: "stripped" | "kept" = "stripped") =>
   ({ groupSize, temperature }: Settings): SlotChoices => ({
     rollout: retryWithFeedback(multiTurn({ groupSize, temperature }), {
       critic: discreet(critic),
@@ -41,5 +41,5 @@ export const agentRlvr = method({
   needs: ["freeze"],
   says: [],
   frozen: { reference: { blend: 1 } },
-  slots: guided(scriptedCritic({ detail: "answer" })),
+  slots: guided(scriptedCritiquer({ detail: "answer" })),
 });

@@ -1,5 +1,5 @@
 import type { Model } from "../../../core/model.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";
@@ -8,7 +8,7 @@ import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { attemptWords } from "../../../rollout/retryWithFeedback.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { drGrpo } from "../../baseline/dr-grpo/method.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { critiqueGrpo, refining } from "./method.ts";
@@ -44,7 +44,7 @@ const doubtful = method({
   family: "language-feedback",
   summary: "critique-grpo with a critic that often misleads",
   says: [attemptWords],
-  slots: refining(scriptedCritic({ detail: "answer", accuracy: 0.6 })),
+  slots: refining(scriptedCritiquer({ detail: "answer", accuracy: 0.6 })),
 });
 
 /** Probability of the whole code, without a critique. */
@@ -52,7 +52,7 @@ const follow = (policy: Model, of: Environment) =>
   meanOver(of.tasks("train"), (task) => expectedValue(policy, task, [codeOf(task).join(" ")], () => 1));
 
 const arm = (recipe: Recipe, what: string, groupSize: number) =>
-  armOf({
+  trainingArm({
     recipe,
     what,
     environment,

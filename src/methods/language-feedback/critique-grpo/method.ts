@@ -1,7 +1,7 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import type { RowInfo } from "../../../core/batch.ts";
-import type { Critic } from "../../../core/critic.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critic.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
@@ -17,7 +17,7 @@ const isRefined = ({ context }: RowInfo): boolean => context === "rewritten";
 
 /** Samples answers and refines each after a critique; the best refinement joins its group. */
 export const refining =
-  (critic: Critic) =>
+  (critic: Critiquer) =>
   ({ groupSize, temperature, clipLow, clipHigh }: Settings): SlotChoices => ({
     rollout: bestRetry(
       retryWithFeedback(multiTurn({ groupSize, temperature }), {
@@ -54,5 +54,5 @@ export const critiqueGrpo = method({
   source:
     "γ, the group of n − 1 answers and 1 refinement, and no division by the deviation, from the paper's code; sums over a row's tokens in place of its constant divisor, GRPO's clip, and replacing a random answer: ours; a wrong refinement gets a negative advantage like any other; the critic is the environment's template with the right answer, or any other (`refining`); no entropy bonus",
   says: [attemptWords],
-  slots: refining(scriptedCritic({ detail: "answer" })),
+  slots: refining(scriptedCritiquer({ detail: "answer" })),
 });

@@ -3,7 +3,7 @@ import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { distillation } from "../../../objective/distillation.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { crossroads, roads } from "./crossroads.ts";
 import { disagreementToGo } from "./disagreementToGo.ts";
@@ -39,7 +39,7 @@ const engine = () =>
   });
 
 const arm = (what: string, recipe: Recipe, rates: readonly number[]) =>
-  armOf({
+  trainingArm({
     what,
     recipe,
     environment,

@@ -5,7 +5,7 @@ import { divergenceAt } from "../../../common/statistics/divergence.ts";
 import { type Hindsight, hindsightNotes } from "../../../common/tokens/hindsight.ts";
 import { batchOf, pairRows } from "../../../common/tokens/pack.ts";
 import type { Trajectory } from "../../../core/types.ts";
-import { lexiconCodec } from "../../../engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { addScaled, type ByContext, possibleActions } from "../../../engine/tabular/exact.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";
 import { newWeights } from "../../../engine/tabular/weights.ts";
@@ -13,7 +13,7 @@ import { distillation } from "../../../objective/distillation.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { disagreementToGo } from "./disagreementToGo.ts";
 
-const codec = lexiconCodec(["a b"]);
+const codec = vocabularyCodec(["a b"]);
 const prompt = codec.open([{ role: "user", content: "a" }]);
 const ids = [codec.endId, ...codec.encode("a b")];
 const steps = 3;

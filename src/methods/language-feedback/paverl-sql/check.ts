@@ -5,7 +5,7 @@ import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { paverlSql } from "./method.ts";
@@ -64,7 +64,7 @@ const arm = (recipe: Recipe, what: string, partial: boolean): Arm => ({
     const world = querySlots({ seed, partial });
     const verdicts = verdictsOf(world);
     const curve: number[] = [];
-    const { counters, policy } = await practise({
+    const { counters, policy } = await trainInMemory({
       environment: world,
       engine: tabularEngine({ context: "message", prior: priorOf(world) }),
       method: recipe.build({

@@ -1,11 +1,11 @@
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import type { Model } from "../../../core/model.ts";
 import type { Task } from "../../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe, type SlotChoices } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { lock, settingsOf } from "../../../worlds/lock.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -54,7 +54,7 @@ const opens = (policy: Model, tasks: readonly Task[]): Promise<number> =>
 
 /** Names the first wrong setting with this probability, otherwise that of a random wheel. */
 const critic =
-  (accuracy: number): Critic =>
+  (accuracy: number): Critiquer =>
   async (ctx, { task, turns }, random) => {
     const right = settingsOf(ctx.task(task));
     const set = turns.map(({ action }) => action.content);
@@ -75,7 +75,7 @@ const arm = (recipe: Recipe, what: string, iterations: number): Arm => ({
     const tasks = environment(seed).tasks("train");
     let reached = budget;
     const curve: number[] = [];
-    const { counters } = await practise({
+    const { counters } = await trainInMemory({
       environment: environment(seed),
       engine: engine(seed),
       method: recipe.build({

@@ -1,6 +1,6 @@
 import { masked } from "../../../advantage/masked.ts";
-import type { Critic } from "../../../core/critic.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critic.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { klPenalty } from "../../../objective/klPenalty.ts";
@@ -12,7 +12,7 @@ import { reflectThenRetry } from "./reflectThenRetry.ts";
 
 /** Half of each group's budget goes to first attempts, the other half to retries after reflection. */
 export const reflecting =
-  (critic: Critic) =>
+  (critic: Critiquer) =>
   ({ groupSize, temperature }: Settings): SlotChoices => ({
     rollout: reflectThenRetry(multiTurn({ groupSize: Math.ceil(groupSize / 2), temperature }), {
       critic,
@@ -43,5 +43,5 @@ export const r3l = method({
   needs: ["freeze"],
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples
   says: [],
-  slots: reflecting(scriptedCritic()),
+  slots: reflecting(scriptedCritiquer()),
 });

@@ -1,13 +1,13 @@
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { type Message, paid, type Trajectory } from "../../../core/types.ts";
-import { reviewed, withReviews } from "../../../rollout/retried.ts";
+import { critiqueAndRetry, withCritiques } from "../../../rollout/retried.ts";
 
 /** Settings of {@link reflectThenRetry}. */
 export interface ReflectThenRetryOptions {
   /** Gives the verdict, the advice and the pivot turn; the policy itself or another critic. */
-  readonly critic: Critic;
+  readonly critic: Critiquer;
   /** Message inserted at the pivot. Default: the critique's text. */
   readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
   /** Least return of a success, in the unit of the rewards. Default 1. */
@@ -41,7 +41,7 @@ export function reflectThenRetry(rollout: Rollout, options: ReflectThenRetryOpti
   const { advice = (critique) => critique.text } = options;
   return async (ctx) => {
     const first = await rollout(ctx);
-    const reviews = await reviewed(ctx, first, {
+    const reviews = await critiqueAndRetry(ctx, first, {
       critic,
       stream: "reflection",
       retry: (critique, t) =>
@@ -70,7 +70,7 @@ export function reflectThenRetry(rollout: Rollout, options: ReflectThenRetryOpti
     const pivots = retries.reduce((sum, { again }) => sum + (again.lineage?.turn ?? 0), 0);
     const stats =
       retries.length > 0 ? { improved: improved / retries.length, pivot: pivots / retries.length } : {};
-    return withReviews(first, reviews, further, stats);
+    return withCritiques(first, reviews, further, stats);
   };
 }
 

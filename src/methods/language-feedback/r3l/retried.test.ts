@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
@@ -27,7 +27,7 @@ async function attempt(settings: readonly string[], { attempt: number, advice, f
     environment,
     task,
     id: `0/${number}`,
-    seat: () => ({
+    actor: () => ({
       kind: "player",
       id: "policy",
       codec: model.codec,
@@ -63,7 +63,7 @@ async function begun(settings: readonly string[]) {
 }
 
 const says =
-  (critique: Critique | undefined): Critic =>
+  (critique: Critique | undefined): Critiquer =>
   async () =>
     critique;
 const contents = (t: Trajectory) => t.turns.map(({ action }) => action.content);

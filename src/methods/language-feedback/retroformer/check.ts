@@ -4,7 +4,7 @@ import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { settingsOf } from "../../../method/settings.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { faults } from "./faults.ts";
 import { reflecting, retroformer } from "./method.ts";
 import type { RetrospectiveOptions } from "./retrospective.ts";
@@ -41,7 +41,7 @@ const variant = (options: Omit<RetrospectiveOptions, "writer">, advantage?: Adva
 
 /** @param tasks per iteration; the number of reflections per failure is chosen so that there are 32 in total. */
 const arm = (what: string, recipe: Recipe, rates: readonly number[], tasks = 32) =>
-  armOf({
+  trainingArm({
     what,
     recipe,
     environment: (seed) => faults({ seed, worth: 0.5, gain: 0.5 }),

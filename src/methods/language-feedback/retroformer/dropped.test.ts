@@ -5,7 +5,7 @@ import { codewords } from "../../../env/codewords.ts";
 import { method } from "../../../method/method.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { selfCritique } from "./self.ts";
 import { critiqueQuestion } from "./written.ts";
 
@@ -36,7 +36,7 @@ test("critiques that cannot be understood are counted, and their attempts are no
     }),
   }).build({ tasks: 8, groupSize: 8 });
   const environment = codewords({ questions: 8, length: 2 });
-  const { counters } = await practise({ environment, method: built, engine, seed: 1, iterations: 1 });
+  const { counters } = await trainInMemory({ environment, method: built, engine, seed: 1, iterations: 1 });
   const failures = counters["judge.failures"] ?? 0;
   assert.equal(counters["judge.calls"], 64);
   // 32 expected, a standard deviation of 4

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Ending, Message, Trajectory } from "../../../core/types.ts";
@@ -20,9 +20,9 @@ const first: Rollout = async () => ({
 });
 
 /** Writes "hint 1", "hint 2"… in the order in which it is asked. */
-function hints(): { writer: Critic; about: string[] } {
+function hints(): { writer: Critiquer; about: string[] } {
   const about: string[] = [];
-  const writer: Critic = async (_ctx, t) => {
+  const writer: Critiquer = async (_ctx, t) => {
     about.push(t.id);
     const text = `hint ${about.length}`;
     const turn = turnOf([5], [6], { action: { role: "assistant", content: text }, model: "reflector" });

@@ -1,12 +1,12 @@
 import type { Ctx } from "../../../core/context.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { type Message, paid, succeeded, type Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link retrospective}. */
 export interface RetrospectiveOptions {
   /** Writes a reflection on a failed attempt; one of the run's models, so that it can be trained. */
-  readonly writer: Critic;
+  readonly writer: Critiquer;
   /** Reflections on each failed attempt, compared with each other. Default 1. */
   readonly reflections?: number;
   /** Attempts with each reflection; its rating is their mean. Default 1. */

@@ -1,5 +1,5 @@
 import { sampledTurn } from "../../../common/tokens/turns.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
 import type { Message, ModelId, StopReason, Trajectory } from "../../../core/types.ts";
 import { critiqueQuestion, readCritique } from "./written.ts";
@@ -26,7 +26,7 @@ export interface SelfCritiqueOptions {
  * A reply that cannot be parsed, or does not fit the context, is not a critique: it counts as "judge.failures", its tokens
  * as discarded. Counts judge.calls, generations, tokens.sampled. An attempt without actions is skipped.
  */
-export function selfCritique(options: SelfCritiqueOptions = {}): Critic {
+export function selfCritique(options: SelfCritiqueOptions = {}): Critiquer {
   const { model: id = "policy", question = critiqueQuestion, maxTokens = 128, temperature } = options;
   const { read = (text, t, stop) => (stop === "length" ? undefined : readCritique(text, t)) } = options;
   return async (ctx, t, random) => {

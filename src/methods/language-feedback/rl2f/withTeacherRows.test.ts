@@ -4,13 +4,13 @@ import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { pack } from "../../../common/tokens/pack.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Message, Task, Trajectory } from "../../../core/types.ts";
-import { lexiconCodec } from "../../../engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { withoutLeaks } from "./withoutLeaks.ts";
 import { withTeacherRows } from "./withTeacherRows.ts";
 
 const lexicon = ["guess 1 2 3 over under it is"];
-const codec = lexiconCodec(lexicon);
+const codec = vocabularyCodec(lexicon);
 const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon, contextTokens: 64 });
 
 /** A dialogue of these guesses, each but the last met with these words. */

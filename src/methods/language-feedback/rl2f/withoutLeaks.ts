@@ -1,4 +1,4 @@
-import { givesAway } from "../../../common/text/leaksAnswer.ts";
+import { leaksAnswer } from "../../../common/text/leaksAnswer.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { actionTokens, type Trajectory } from "../../../core/types.ts";
 
@@ -17,7 +17,7 @@ export function withoutLeaks(rollout: Rollout): Rollout {
     const compared = all.trajectories.filter((t) => members.has(t.id));
     const leaky = compared.filter((t) => {
       const { reference } = ctx.task(t.task);
-      return saidTo(t).some((text) => givesAway(text, reference));
+      return saidTo(t).some((text) => leaksAnswer(text, reference));
     });
     for (const t of leaky) ctx.count("tokens.discarded", actionTokens(t));
     const dropped = new Set(leaky.map((t) => t.id));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import type { Trajectory } from "../../../core/types.ts";
 import { againstFirstAttempts } from "./againstFirstAttempts.ts";
 
@@ -12,7 +12,7 @@ interface Made {
   readonly value?: number;
 }
 
-function evidence(made: readonly Made[]): Evidence {
+function evidence(made: readonly Made[]): AnnotatedExperience {
   const trajectories = made.map(({ id, parent }): Trajectory => {
     const lineage = parent === undefined ? {} : { lineage: { parent, turn: 0, why: "rewrite" as const } };
     return trajectoryOf(id, [turnOf([1], [2, 3])], lineage);

@@ -1,6 +1,6 @@
 import type { CritiqueDetail } from "../../../core/critique.ts";
 import type { Model } from "../../../core/model.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";
@@ -9,7 +9,7 @@ import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { attemptWords } from "../../../rollout/retryWithFeedback.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { rltf, textFeedback } from "./method.ts";
 
@@ -19,7 +19,7 @@ const variant = (distillation: number, detail: CritiqueDetail = "answer"): Recip
     family: "language-feedback",
     summary: "a variant of rltf",
     says: [attemptWords],
-    slots: textFeedback({ critic: scriptedCritic({ detail }), distillation, modelling: 0 }),
+    slots: textFeedback({ critic: scriptedCritiquer({ detail }), distillation, modelling: 0 }),
   });
 
 /** Probability of the whole code, without a critique. */
@@ -27,7 +27,7 @@ const follow = (policy: Model, of: Environment) =>
   meanOver(of.tasks("train"), (task) => expectedValue(policy, task, [codeOf(task).join(" ")], () => 1));
 
 const arm = (recipe: Recipe, what: string, groupSize: number) =>
-  armOf({
+  trainingArm({
     recipe,
     what,
     // three words out of six; only the whole code has a reward

@@ -1,8 +1,8 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import type { RowInfo } from "../../../core/batch.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import { toTrajectory } from "../../../credit/toTrajectory.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
@@ -17,7 +17,7 @@ import { critiqueAsked, withCritiqueRows } from "./withCritiqueRows.ts";
 
 /** The critic and the weights of the auxiliary losses; 0 leaves a loss out. */
 export interface TextFeedback {
-  readonly critic: Critic;
+  readonly critic: Critiquer;
   /** λ of distilling second attempts into first ones. */
   readonly distillation: number;
   /** λ of learning to predict the critique. */
@@ -73,5 +73,5 @@ export const rltf = method({
   source:
     "both terms and the baseline from the paper; the returns of the RL term, no discount between the attempts, means over tokens in place of sums and λ: ours; no importance ratio, as in the paper, so the term is biased; the critic is the environment's template with the right answer, or any other (`textFeedback`)",
   says: [attemptWords, critiqueAsked],
-  slots: textFeedback({ critic: scriptedCritic({ detail: "answer" }), distillation: 1, modelling: 0 }),
+  slots: textFeedback({ critic: scriptedCritiquer({ detail: "answer" }), distillation: 1, modelling: 0 }),
 });

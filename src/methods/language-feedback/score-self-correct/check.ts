@@ -10,7 +10,7 @@ import { method, type Recipe } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { inverses } from "../../../worlds/inverses.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -42,7 +42,7 @@ const arm = (recipe: Recipe, what: string): Arm => ({
   what,
   grid: [30, 100, 300, 1000, 3000].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
-    const { counters, curve, policy } = await practise({
+    const { counters, curve, policy } = await trainInMemory({
       environment: environment(seed),
       engine: tabularEngine({ context: "message", prior }),
       method: recipe.build({

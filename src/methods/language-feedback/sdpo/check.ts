@@ -3,7 +3,7 @@ import { codewords } from "../../../env/codewords.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { sdpo } from "./method.ts";
 
@@ -22,7 +22,7 @@ const reading: Reading = {
 };
 
 const arm = (what: string, recipe: Recipe, rates: readonly number[]) =>
-  armOf({
+  trainingArm({
     what,
     recipe,
     environment: (seed) => codewords({ seed, questions: 8, length: 4, vocabulary: 6, says: true }),

@@ -4,14 +4,14 @@ import {
   environmentText,
   firstOf,
   siblingSolution,
-  type Telling,
+  type PrivilegedContext,
 } from "../../../common/tokens/privilegedContext.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { distillation } from "../../../objective/distillation.ts";
 import { teacherGap } from "./teacherGap.ts";
 
 /** Distils a teacher with this privileged context on the attempt's own tokens. */
-export const selfDistilled = (tell: Telling): SlotChoices => ({
+export const selfDistilled = (tell: PrivilegedContext): SlotChoices => ({
   annotate: teacher({ tell, by: "teacher", topk: 100 }),
   feedback: [],
   credit: [],

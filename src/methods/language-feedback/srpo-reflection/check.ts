@@ -5,7 +5,7 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { turnRewards } from "../../../feedback/turnRewards.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { inverseOf, inverses } from "../../../worlds/inverses.ts";
 import { srpoReflection } from "./method.ts";
@@ -53,7 +53,7 @@ const arm = (recipe: Recipe, what: string, lost = 0.5): Arm => ({
   what,
   grid: [5, 10, 20, 40, 80, 160].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
-    const { counters, curve, policy } = await practise({
+    const { counters, curve, policy } = await trainInMemory({
       environment: environment(seed, lost),
       engine: tabularEngine({ context: "message", prior }),
       method: recipe.build({

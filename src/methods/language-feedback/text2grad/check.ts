@@ -1,11 +1,11 @@
-import type { Critic } from "../../../core/critic.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critic.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { spanRewards, text2grad } from "./method.ts";
 import { spotty } from "./spotty.ts";
@@ -13,7 +13,7 @@ import { spotty } from "./spotty.ts";
 /** Eight codes of eight words out of ten, each word right or wrong by itself. */
 const [length, questions] = [8, 8];
 
-const variant = (critic: Critic, discount: number): Recipe =>
+const variant = (critic: Critiquer, discount: number): Recipe =>
   method({
     id: "text2grad",
     family: "language-feedback",
@@ -22,7 +22,7 @@ const variant = (critic: Critic, discount: number): Recipe =>
   });
 
 const arm = (recipe: Recipe, what: string) =>
-  armOf({
+  trainingArm({
     recipe,
     what,
     environment: (seed) => codewords({ seed, questions, length, vocabulary: 10 }),
@@ -45,9 +45,9 @@ export default defineCheck({
   method: arm(text2grad, "±1 on the words that a true critic marks, γ = 0"),
   others: {
     spotty: arm(
-      variant(spotty(scriptedCritic(), { given: 0.3, flipped: 0.1 }), 0),
+      variant(spotty(scriptedCritiquer(), { given: 0.3, flipped: 0.1 }), 0),
       "a critic that marks 30 % of the words, a tenth of them wrongly",
     ),
-    summed: arm(variant(scriptedCritic(), 1), "the same marks, each word paid all that follow: γ = 1"),
+    summed: arm(variant(scriptedCritiquer(), 1), "the same marks, each word paid all that follow: γ = 1"),
   },
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import { randomStream } from "../../../core/random.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { critiques } from "./critiques.ts";
@@ -15,7 +15,7 @@ const t = trajectoryOf("t", [turn, turn]);
 const ends = { kind: "critique", channel: "critique", source: "critic" } as const;
 
 test("critiques: the text about its turn, +1 about what is praised, −1 about what is blamed", async () => {
-  const critic: Critic = async () => ({
+  const critic: Critiquer = async () => ({
     text: "so so",
     turn: 1,
     marks: [
@@ -43,7 +43,7 @@ test("critiques: the text about its turn, +1 about what is praised, −1 about w
 
 test("critiques: what the rollout knows is not asked again; silence is no signal; the failed are let be", async () => {
   const asked: string[] = [];
-  const critic: Critic = async (_ctx, { id }) => {
+  const critic: Critiquer = async (_ctx, { id }) => {
     asked.push(id);
     return undefined;
   };

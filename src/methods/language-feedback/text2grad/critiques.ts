@@ -1,6 +1,6 @@
 import { markedSpan } from "../../../common/text/quotedSpans.ts";
 import type { Ctx } from "../../../core/context.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
@@ -9,7 +9,7 @@ import type { Ref, Trajectory } from "../../../core/types.ts";
 /** Settings of {@link critiques}. */
 export interface CritiquesOptions {
   /** Criticises every trajectory without a critique from the rollout. Default: none. */
-  readonly critic?: Critic;
+  readonly critic?: Critiquer;
   /** Default "critique". */
   readonly channel?: string;
 }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Chat } from "../../../core/chat.ts";
 import { randomStream } from "../../../core/random.ts";
-import { chatCritic } from "../../../critic/chat.ts";
+import { chatCritiquer } from "../../../critic/chat.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
 import { method } from "../../../method/method.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { spanRewards } from "./method.ts";
 
 /** Answers with any word. */
@@ -29,10 +29,10 @@ test("critiques that cannot be understood are counted, and their attempts neithe
     id: "criticised",
     family: "language-feedback",
     summary: "rewards what a critic marks",
-    slots: spanRewards(chatCritic(chat)),
+    slots: spanRewards(chatCritiquer(chat)),
   }).build({ tasks: 8, groupSize: 8 });
   const environment = codewords({ questions: 8, length: 2 });
-  const { counters } = await practise({ environment, method: built, engine, seed: 1, iterations: 1 });
+  const { counters } = await trainInMemory({ environment, method: built, engine, seed: 1, iterations: 1 });
   const failures = counters["judge.failures"] ?? 0;
   assert.equal(counters["judge.calls"], 64);
   // 32 expected, a standard deviation of 4

@@ -1,13 +1,13 @@
 import { whitened } from "../../../advantage/whitened.ts";
-import type { Critic } from "../../../core/critic.ts";
-import { scriptedCritic } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critic.ts";
+import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { critiques } from "./critiques.ts";
 import { markedSpans } from "./markedSpans.ts";
 import { tokenReturns } from "./tokenReturns.ts";
 
 /** Learns only from the spans that a critic quotes. @param discount γ of the return from a token on. */
-export const spanRewards = (critic: Critic, discount = 0): SlotChoices => ({
+export const spanRewards = (critic: Critiquer, discount = 0): SlotChoices => ({
   feedback: critiques({ critic }),
   credit: markedSpans(),
   advantage: [tokenReturns({ discount }), whitened()],
@@ -26,5 +26,5 @@ export const text2grad = method({
   ].join("\n"),
   source:
     "spans, their matching and the whitening from the paper and its code; γ = 0 without a value head in place of GAE (ours); the critic is the environment's template, or any other (`spanRewards`), where the paper trains one; neither the damping of overlong answers (`markedSpans` has it as `slope`) nor the KL penalty",
-  slots: spanRewards(scriptedCritic()),
+  slots: spanRewards(scriptedCritiquer()),
 });

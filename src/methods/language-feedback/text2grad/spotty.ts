@@ -1,4 +1,4 @@
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critic.ts";
 
 /** Settings of {@link spotty}. */
 export interface SpottyOptions {
@@ -9,7 +9,7 @@ export interface SpottyOptions {
 }
 
 /** Degrades a critic: omits some marks and flips the sign of others; its text is unchanged. */
-export function spotty(critic: Critic, { given = 1, flipped = 0 }: SpottyOptions = {}): Critic {
+export function spotty(critic: Critiquer, { given = 1, flipped = 0 }: SpottyOptions = {}): Critiquer {
   return async (ctx, trajectory, random) => {
     const critique = await critic(ctx, trajectory, random.split("critic"));
     if (!critique?.marks) return critique;

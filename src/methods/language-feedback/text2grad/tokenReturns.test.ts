@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { obeys } from "../../../../test/advantage/laws.ts";
 import { evidenceOf } from "../../../../test/core/make.ts";
-import type { Credited, Evidence } from "../../../core/slots.ts";
+import type { Credited, AnnotatedExperience } from "../../../core/slots.ts";
 import type { Span } from "../../../core/types.ts";
 import { tokenReturns } from "./tokenReturns.ts";
 
 obeys("tokenReturns", () => tokenReturns({ discount: 0.5 }), ["scales", "permutes"]);
 
 /** Two trajectories of two turns of two tokens, 0.0 and 0.1. */
-function marked(credits: readonly Credited[]): Evidence {
+function marked(credits: readonly Credited[]): AnnotatedExperience {
   return { ...evidenceOf([[undefined, undefined]], () => 2), channels: { critique: credits } };
 }
 const at = (turn: number, span: Span) => ({ trajectory: "0.0", turn, span });

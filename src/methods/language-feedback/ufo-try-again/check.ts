@@ -5,7 +5,7 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { answers } from "../../../worlds/answers.ts";
 import { tryAgain } from "../../../worlds/tryAgain.ts";
@@ -51,7 +51,7 @@ const arm = (recipe: Recipe, what: string, turns: number, iterations: number): A
   what,
   grid: [3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
-    const { counters, policy } = await practise({
+    const { counters, policy } = await trainInMemory({
       environment: environment(seed, turns),
       engine: tabularEngine({ prior }),
       method: recipe.build({

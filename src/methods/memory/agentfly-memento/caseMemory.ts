@@ -7,7 +7,7 @@ import { dot } from "../../../core/encoder.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
 import { type Id, type Message, succeeded, type Task, type Trajectory } from "../../../core/types.ts";
-import { noteLibrary } from "../../../memory/notedLibrary.ts";
+import { recordLibraryUse } from "../../../memory/notedLibrary.ts";
 
 /** Settings of {@link withCases}. */
 export interface WithCasesOptions {
@@ -136,7 +136,7 @@ export function rememberCases(options: RememberCasesOptions = {}): Update {
     const cases = [...readCases(ctx.memory), ...fresh].slice(-keep);
     ctx.memory.set(casesKey, cases);
     // not applied here: the rollout shows cases where they help
-    noteLibrary(ctx, "cases", () => caseMemoryOf(ctx.memory), versionEvery);
+    recordLibraryUse(ctx, "cases", () => caseMemoryOf(ctx.memory), versionEvery);
     const told = finished.flatMap((t) => (shown[t.id] ?? []).map((x) => ({ x, y: Number(judge(t)) })));
     const rows = [...rowsShape.parse(ctx.memory.get(rowsKey) ?? []), ...told].slice(-kept);
     ctx.memory.set(rowsKey, rows);

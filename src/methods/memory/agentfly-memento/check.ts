@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Reading } from "../../../engine/tabular/reading.ts";
 import { planOf, tickets } from "../../../env/tickets.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf } from "../../../train/trainingArm.ts";
 import { caseWords, type WithCasesOptions } from "./caseMemory.ts";
 import { agentflyMementoWith } from "./method.ts";
 
@@ -43,7 +43,7 @@ function frozen(seed: number) {
 
 const arm = (what: string, retrieval: WithCasesOptions, counts: readonly number[]): Arm => {
   const arms = counts.map((cases) =>
-    armOf({
+    trainingArm({
       what,
       recipe: agentflyMementoWith({ ...retrieval, cases }),
       settings: { tasks: episodes, groupSize: 1 },

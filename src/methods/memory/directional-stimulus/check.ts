@@ -6,7 +6,7 @@ import { type BlackBox, guided } from "../../../env/guided.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { type EvaluateOptions, evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { directionalStimulus, pseudoHints } from "./method.ts";
@@ -69,14 +69,14 @@ const arm = (what: string, { imitate, reinforce, plays = 1 }: Stages): Arm => ({
     const rate = Number(choice.learningRate);
     const engine = tabularEngine({ prior: (_context, word) => (/^a\d+$/.test(word) ? 0 : -1e9) });
     const few = { ...environment, tasks: (split: string) => environment.tasks(split).slice(0, labelled) };
-    const first = await practise({
+    const first = await trainInMemory({
       environment: few,
       engine,
       method: imitation.build({ ...plainAscent, tasks: labelled, learningRate: reinforce ? 10 : rate }),
       seed,
       iterations: imitate ? 40 : 0,
     });
-    const { policy, counters, curve } = await practise({
+    const { policy, counters, curve } = await trainInMemory({
       environment,
       engine: { ...engine, create: async () => first.policy },
       method: directionalStimulus.build({

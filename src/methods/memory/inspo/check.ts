@@ -6,7 +6,7 @@ import type { CoEvolutionOptions } from "../../../memory/instructions/coEvolutio
 import { lineEditor } from "../../../memory/instructions/proposers.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { instructedBy } from "./method.ts";
 
 const length = 4;
@@ -47,7 +47,7 @@ const arm = (
   extra = 0,
 ): Arm => {
   const made = (seed: number) =>
-    armOf({
+    trainingArm({
       recipe: method({
         id: "inspo",
         family: "memory",

@@ -16,7 +16,7 @@ import {
 import type { Instruction } from "../../../memory/instructions/population.ts";
 import { chatInstructions } from "../../../memory/instructions/proposers.ts";
 import { method } from "../../../method/method.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { minibatches } from "../../../update/minibatches.ts";
 import { inspo } from "./method.ts";
 
@@ -47,7 +47,7 @@ async function practised(options: Partial<CoEvolutionOptions>, iterations: numbe
         ...options,
       }),
   });
-  const { counters } = await practise({
+  const { counters } = await trainInMemory({
     environment: codewords({ questions: 4, length: 2, vocabulary: 3 }),
     method: recipe.build({ tasks: 4 }),
     engine: tabularEngine(),
@@ -143,7 +143,7 @@ test("coEvolved: equal seeds, equal populations; no evolution where none is wish
 });
 
 test("inspo: practises as it is", async () => {
-  const { counters } = await practise({
+  const { counters } = await trainInMemory({
     environment: codewords({ questions: 2, length: 2, vocabulary: 3 }),
     method: inspo.build({ tasks: 2, groupSize: 2 }),
     engine: tabularEngine(),

@@ -5,7 +5,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { constantMemory } from "./constantMemory.ts";
 import { ledger } from "./ledger.ts";
@@ -105,7 +105,7 @@ const arm = (what: string, context: Context): Arm => ({
   what,
   grid: [10, 30].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
-    const { policy, counters, curve } = await practise({
+    const { policy, counters, curve } = await trainInMemory({
       // the words of the longest tasks' prompts are in the vocabulary, though never seen in training
       environment: { ...world(context, few, seed), lexicon: world(context, many, seed).lexicon! },
       engine: reader(context === "state"),

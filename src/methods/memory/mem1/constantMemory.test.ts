@@ -16,7 +16,7 @@ const played = async (environment: Environment, player: Player) =>
       environment,
       task,
       id: "e",
-      seat: () => ({ kind: "player", id: "player", player }),
+      actor: () => ({ kind: "player", id: "player", player }),
       random: randomStream(1),
     })
   )[0]!;

@@ -26,7 +26,7 @@ async function played(tree: Node, tasks: readonly Task[]): Promise<readonly Traj
       environment,
       task,
       id: task.id,
-      seat: () => ({ kind: "player", id: "policy", player }),
+      actor: () => ({ kind: "player", id: "policy", player }),
       random: randomStream(task.seed),
     }),
   );

@@ -16,7 +16,7 @@ import { readSituation } from "../../../memory/behaviourTree/situation.ts";
 import { type Grammar, type Node, showTree } from "../../../memory/behaviourTree/tree.ts";
 import { currentArtefact } from "../../../train/artefacts.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { treeKey } from "./learner.ts";
 import { portal, pursuitTrees } from "./method.ts";
 import { mutator } from "./mutate.ts";
@@ -256,7 +256,7 @@ test("portal: practice leaves a readable tree in the run's memory, and equal see
       let tree: unknown;
       const engine = tabularEngine();
       let version: ArtefactVersion | undefined;
-      const practised = await practise({
+      const practised = await trainInMemory({
         environment: pursuit(),
         method: portal.build({ tasks: 2 }),
         engine,

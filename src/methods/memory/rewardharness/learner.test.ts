@@ -11,7 +11,7 @@ import { chatRubricJudge } from "../../../critic/rubricJudge.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { chatProposer } from "../../../memory/rubrics/proposer.ts";
 import { currentArtefact, proposedArtefacts } from "../../../train/artefacts.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { preferenceGame } from "../../../worlds/preferenceGame.ts";
 import { evolutionIn } from "./learner.ts";
@@ -23,7 +23,7 @@ test("rewardharness: trains nothing until the labels are there, then raises what
   let kept: unknown;
   let versions: readonly ArtefactVersion[] = [];
   let told = false;
-  const { counters } = await practise({
+  const { counters } = await trainInMemory({
     environment: preferenceGame({ questions: 1, replies: 6, kind: "bradleyTerry", scale: 3 }),
     method: rewardharness.build({ ...plainAscent, tasks: 1, groupSize: 16, learningRate: 2 }),
     engine: tabularEngine(),
@@ -60,7 +60,7 @@ function asking(answer: (asked: string) => unknown, heard: string[] = []): Chat 
     heard.push(messages[0]!.content);
     const found = answer(messages[0]!.content);
     if (found !== "fail") return found;
-    throw new WhetstoneError("chat.failed", { where: "test", got: "", expected: "", mend: "" });
+    throw new WhetstoneError("chat.failed", { where: "test", got: "", expected: "", fix: "" });
   };
   return {
     id: "asking",

@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Reading } from "../../../engine/tabular/reading.ts";
 import { keyGrid } from "../../../env/keyGrid.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { type SleaRlOptions, sleaRlWith } from "./method.ts";
 
 const iterations = 60;
@@ -25,7 +25,7 @@ const prior = (_context: readonly string[], word: string): number => (moves.incl
 const exact = { similarity: 1, alike: 0.99 } as const;
 
 const arm = (what: string, options: SleaRlOptions = {}): Arm =>
-  armOf({
+  trainingArm({
     what,
     recipe: sleaRlWith({ ...exact, ...options }),
     settings: { ...plainAscent, tasks: 1, groupSize: 8 },

@@ -6,7 +6,7 @@ import type { Artefact } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Json } from "../../../core/json.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { type Message, succeeded, type Trajectory } from "../../../core/types.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
@@ -44,12 +44,12 @@ function world(act: (seen: string) => string, leaksIn: (artefact: Artefact) => r
           task: task!,
           random: randomStream(1),
           ...(play.advise ? { advise: play.advise } : {}),
-          seat: () => ({ kind: "player", id: "policy", player: (_task, said) => act(seenIn(said)) }),
+          actor: () => ({ kind: "player", id: "policy", player: (_task, said) => act(seenIn(said)) }),
         }),
     });
   const turn = async (iteration: number, options: LessonOptions = settings) => {
     const experience = await withLessons(multiTurn({ groupSize: 1 }), options)(ctx(iteration));
-    const evidence: Evidence = { ...experience, notes: {}, signals: [], channels: {} };
+    const evidence: AnnotatedExperience = { ...experience, notes: {}, signals: [], channels: {} };
     const stats = await gatherLessons(kept, options)(ctx(iteration), batchOfRows([]), [], evidence);
     const library = readLibrary(ctx(iteration).memory);
     return { experience, stats, library, versions: proposedArtefacts(state) };

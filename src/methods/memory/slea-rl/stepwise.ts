@@ -2,7 +2,7 @@
 import type { Advise, Ctx, Memory, Play, Seen } from "../../../core/context.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../../core/types.ts";
-import { noteLibrary } from "../../../memory/notedLibrary.ts";
+import { recordLibraryUse } from "../../../memory/notedLibrary.ts";
 import {
   admitted,
   clusterOf,
@@ -115,7 +115,7 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
     const after = { clusters: clusters.map(copied), lessons: lessons.map(copied), made };
     ctx.memory.set(libraryKey, after);
     // not applied here: the rollout shows lessons where they fit
-    noteLibrary(ctx, "lessons", () => experienceOf(after), options.versionEvery);
+    recordLibraryUse(ctx, "lessons", () => experienceOf(after), options.versionEvery);
     return {
       ...learnt,
       lessons: lessons.length,

@@ -82,7 +82,7 @@ test("a provider that fails has no lesson to give, and an empty purse ends the r
   const broken = (code: "chat.failed" | "budget.spent"): Chat => ({
     id: "broken",
     reply: () => Promise.reject(new Error("nobody asks for words")),
-    ask: () => Promise.reject(new WhetstoneError(code, { where: "it", got: "a", expected: "b", mend: "c" })),
+    ask: () => Promise.reject(new WhetstoneError(code, { where: "it", got: "a", expected: "b", fix: "c" })),
     spent: () => ({ calls: 0, cachedCalls: 0, inputTokens: 0, outputTokens: 0, usd: 0 }),
   });
   const walk = episode(["hall", "push"], ["hall", "east"]);

@@ -3,8 +3,8 @@ import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { isHard, sequences } from "../../../worlds/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -15,15 +15,15 @@ const environment = (seed: number) =>
   sequences({ questions: 6, length: 3, vocabulary: 8, pay: { kind: "uneven", share: 0.5 }, seed });
 
 /** Exact expected reward, mean over the questions that `of` takes. */
-async function reward({ policy }: Practised, seed: number, of: (task: Task) => boolean): Promise<number> {
+async function reward({ policy }: TrainedInMemory, seed: number, of: (task: Task) => boolean): Promise<number> {
   const env = environment(seed);
   const one = (task: Task): Promise<number> =>
     expectedValue(policy, task, env.all, (y) => env.payOf(task, y));
   return meanOver(env.tasks("train").filter(of), one);
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment,
     engine: (seed) => scattered(seed, 0.3),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { type ExpertGateOptions, expertGate } from "./expertGate.ts";
 
 /** The last of each group is the expert's. */
-function withExpert(rewards: readonly (readonly (number | undefined)[])[]): Evidence {
+function withExpert(rewards: readonly (readonly (number | undefined)[])[]): AnnotatedExperience {
   const evidence = evidenceOf(rewards);
   const shown = new Set(rewards.map((group, g) => `${g}.${group.length - 1}`));
   const trajectories = evidence.trajectories.map((t) =>

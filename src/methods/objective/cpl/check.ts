@@ -10,7 +10,7 @@ import { likelihood } from "../../../objective/likelihood.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { demonstrated } from "../../../rollout/demonstrated.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf } from "../../../train/trainingArm.ts";
+import { trainingArm } from "../../../train/trainingArm.ts";
 import { gridMoves, gridworld } from "./gridworld.ts";
 import { cpl } from "./method.ts";
 
@@ -53,7 +53,7 @@ async function arrives(
 }
 
 const arm = (recipe: Recipe, judge: Judge = "regret") =>
-  armOf({
+  trainingArm({
     recipe: method({ ...recipe, slots: (s) => ({ ...recipe.build(s).slots, rollout }) }),
     environment: (seed) => world(seed, judge),
     engine: () =>

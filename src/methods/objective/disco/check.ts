@@ -5,7 +5,7 @@ import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -43,7 +43,7 @@ const arm = (recipe: Recipe): Arm => ({
     const tasks = environment(seed).tasks("train");
     const [hard, middling] = [tasks.filter(isHard), tasks.filter((t) => !isHard(t))];
     const seen: { hard: number; middling: number }[] = [{ hard: 0.05, middling: 0.5 }];
-    const { curve, counters } = await practise({
+    const { curve, counters } = await trainInMemory({
       environment: environment(seed),
       engine: engine(tasks),
       method: recipe.build({

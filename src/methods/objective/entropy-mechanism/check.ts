@@ -5,8 +5,8 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { entropyBonus } from "../../../objective/entropyBonus.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { covarianceRatio } from "./covarianceRatio.ts";
@@ -34,13 +34,13 @@ function engine(seed: number) {
 }
 
 /** Mean entropy, in nats, over success from 0.5 to 0.95: that of the iteration that first reaches each level. */
-function entropyAlong({ curve }: Practised): number {
+function entropyAlong({ curve }: TrainedInMemory): number {
   const levels = Array.from({ length: 10 }, (_, i) => 0.5 + 0.05 * i);
   return mean(levels.map((level) => entropyAt(curve, level)));
 }
 
 /** Linear interpolation between the two iterations around the level; NaN if success never reaches it. */
-function entropyAt(curve: Practised["curve"], level: number): number {
+function entropyAt(curve: TrainedInMemory["curve"], level: number): number {
   const at = curve.findIndex((m) => m.success! >= level);
   const [before, after] = [curve[at - 1], curve[at]];
   if (!after || !before) return after?.entropy ?? Number.NaN;
@@ -48,8 +48,8 @@ function entropyAt(curve: Practised["curve"], level: number): number {
   return before.entropy! + share * (after.entropy! - before.entropy!);
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment,
     engine,

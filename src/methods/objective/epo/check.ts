@@ -1,8 +1,8 @@
 import { pairRows } from "../../../common/tokens/pack.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { cellOf, doors, isDoor } from "./doors.ts";
 import { epo } from "./method.ts";
@@ -21,7 +21,7 @@ const prior: Prior = (context, word) => {
 };
 
 /** Exact probability of getting to the end in time, mean over corridors. */
-async function arrival({ policy }: Practised): Promise<number> {
+async function arrival({ policy }: TrainedInMemory): Promise<number> {
   let sum = 0;
   for (let corridor = 0; corridor < shape.corridors; corridor++) {
     const prompts = Array.from({ length: shape.cells }, (_, cell) =>
@@ -46,8 +46,8 @@ async function arrival({ policy }: Practised): Promise<number> {
   return sum;
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment: () => doors(shape),
     engine: () => tabularEngine({ context: "message", prior }),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { entropyHistory, historyColumn } from "./entropyHistory.ts";
 
 /** Episodes of one token a turn with these entropies. */
-function evidence(entropies: readonly (readonly number[])[]): Evidence {
+function evidence(entropies: readonly (readonly number[])[]): AnnotatedExperience {
   const trajectories = entropies.map((turns, i) =>
     trajectoryOf(
       `t${i}`,

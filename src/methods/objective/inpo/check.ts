@@ -2,7 +2,7 @@ import { meanOver } from "../../../diagnose/replyProbabilities.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type PairwiseOptions, pairwise } from "../../../objective/pairwise.ts";
 import { type Arm, type Choice, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { engineOf, policyOf } from "../../../worlds/arms/preferences.ts";
 import { exploitability } from "../../../worlds/equilibrium.ts";
 import { preferenceGame, preferencesOf } from "../../../worlds/preferenceGame.ts";
@@ -35,7 +35,7 @@ function arm(
         warmUp: 0,
         gradientClip: 1e9,
       });
-      const done = await practise({
+      const done = await trainInMemory({
         environment: environment(seed),
         method: { ...base, slots: { ...base.slots, objective: [pairwise(lossOf(Number(choice.strength)))] } },
         engine,

@@ -1,8 +1,8 @@
 import { pairRows } from "../../../common/tokens/pack.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { miniO3 } from "./method.ts";
 import { largestLead, leaderAfter, leadWord, votes } from "./votes.ts";
@@ -12,7 +12,7 @@ const cap = { practice: 6, later: 24 } as const;
 const prior: Prior = (_, word) => (word === "ask" ? 1 : word === "answer" ? -1 : -1e9);
 
 /** Exact success at a turn cap on held-out questions, and the share of finished episodes. */
-async function atCap({ policy }: Practised, seed: number, turns: number) {
+async function atCap({ policy }: TrainedInMemory, seed: number, turns: number) {
   const prompts = Array.from({ length: largestLead + 1 }, (_, lead) =>
     policy.codec.open([{ role: "user", content: leadWord(lead) }]),
   );
@@ -33,8 +33,8 @@ async function atCap({ policy }: Practised, seed: number, turns: number) {
   return { success, finished };
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment: (seed) => votes({ turns: cap.practice, evidence: "episode", seed }),
     engine: () => tabularEngine({ context: "message", prior }),

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import type { Ending } from "../../../core/types.ts";
 import { type OverTurnMaskOptions, overTurnMask } from "./overTurnMask.ts";
 
 const over = (limit: "turns" | "seconds"): Ending => ({ kind: "truncated", limit, at: 6 });
 
-function ended(rewards: readonly (readonly number[])[], ends: Readonly<Record<string, Ending>>): Evidence {
+function ended(rewards: readonly (readonly number[])[], ends: Readonly<Record<string, Ending>>): AnnotatedExperience {
   const evidence = evidenceOf(rewards);
   const trajectories = evidence.trajectories.map((t) => ({ ...t, end: ends[t.id] ?? t.end }));
   return { ...evidence, trajectories };
 }
 
-function masked(evidence: Evidence, options: OverTurnMaskOptions = {}) {
+function masked(evidence: AnnotatedExperience, options: OverTurnMaskOptions = {}) {
   const compared = groupNormalised().apply(evidence, null, undefined).advantages;
   return { compared, ...overTurnMask(options).apply(evidence, null, compared) };
 }

@@ -9,7 +9,7 @@ import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { method } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { type Sequences, sequences } from "../../../worlds/sequences.ts";
 import { minirl } from "./method.ts";
@@ -100,7 +100,7 @@ const arm = (what: string, objective: Objective): Arm => ({
         update: (ctx) => cosine(ctx, seed, objective),
       },
     });
-    const { curve } = await practise({
+    const { curve } = await trainInMemory({
       environment: environment(seed),
       method: looked.build(),
       engine: scattered(seed, 1),

@@ -1,8 +1,8 @@
 import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { sequences } from "../../../worlds/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -16,7 +16,7 @@ const environment = (seed: number) =>
 const mastered = 0.95;
 
 /** Exact expected number of different right answers in 16 samples, Σ over right answers of 1 − (1 − π)^16. */
-async function rightAnswers({ policy }: Practised, seed: number): Promise<number> {
+async function rightAnswers({ policy }: TrainedInMemory, seed: number): Promise<number> {
   const env = environment(seed);
   return meanOver(env.tasks("train"), async (task) => {
     const p = await replyProbabilities(policy, task, env.all);
@@ -26,14 +26,14 @@ async function rightAnswers({ policy }: Practised, seed: number): Promise<number
   });
 }
 
-async function success({ policy }: Practised, seed: number): Promise<number> {
+async function success({ policy }: TrainedInMemory, seed: number): Promise<number> {
   const env = environment(seed);
   const of = (task: Task): Promise<number> => expectedValue(policy, task, env.all, (y) => env.payOf(task, y));
   return meanOver(env.tasks("train"), of);
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment,
     engine: (seed) => scattered(seed, 1),

@@ -9,7 +9,7 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { hopsOf, lookups, spelling } from "./lookups.ts";
 import { preflexor } from "./method.ts";
 
@@ -70,7 +70,7 @@ const arm = (recipe: Recipe): Arm => ({
   async measure(choice, seed) {
     const tasks = environment(seed).tasks("train");
     const seen: { success: number; entropy: number; rightKey: number }[] = [];
-    const { counters } = await practise({
+    const { counters } = await trainInMemory({
       environment: environment(seed),
       engine: engine(seed),
       method: recipe.build({

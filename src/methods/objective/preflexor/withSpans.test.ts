@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Model } from "../../../core/model.ts";
-import { lexiconCodec } from "../../../engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { spansIn, withSpans } from "./withSpans.ts";
 
-const codec = lexiconCodec(["think so a b c"]);
+const codec = vocabularyCodec(["think so a b c"]);
 const markers = { open: "think", close: "so" };
 const spans = (text: string, more = {}) => spansIn(codec.encode(text), codec, { ...markers, ...more });
 

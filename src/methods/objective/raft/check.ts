@@ -3,8 +3,8 @@ import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts
 import { method } from "../../../method/method.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, averageOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, averageOf, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { sequences } from "../../../worlds/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -14,15 +14,15 @@ const environment = (seed: number) =>
   sequences({ questions: 4, length: 3, vocabulary: 5, pay: { kind: "sum" }, seed });
 
 /** Exact expected reward as a share of the best one, mean over questions. */
-async function shareOfBest({ policy }: Practised, seed: number): Promise<number> {
+async function shareOfBest({ policy }: TrainedInMemory, seed: number): Promise<number> {
   const env = environment(seed);
   const share = async (task: Parameters<typeof env.payOf>[0]): Promise<number> =>
     (await expectedValue(policy, task, env.all, (answer) => env.payOf(task, answer))) / env.bestPay(task);
   return meanOver(env.tasks("train"), share);
 }
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"]) =>
+  trainingArm({
     recipe,
     environment,
     engine: (seed) => scattered(seed, 0.5),

@@ -6,8 +6,8 @@ import { method, type Recipe } from "../../../method/method.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { withDemonstrations } from "../../../rollout/demonstrated.ts";
 import { type Arm, defineCheck, type Measured } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm } from "../../../train/trainingArm.ts";
 import { sft } from "../../baseline/sft/method.ts";
 import { annotated, qualitiesOf, wordsOf } from "./annotated.ts";
 import { demonstrationsWin } from "./demonstrationsWin.ts";
@@ -27,7 +27,7 @@ const engine = () =>
   });
 
 /** Exact expected quality of a reply, mean over topics. */
-const quality = ({ policy }: Practised, seed: number): Promise<number> =>
+const quality = ({ policy }: TrainedInMemory, seed: number): Promise<number> =>
   meanOver(environment(seed).tasks("test"), (task) =>
     expectedValue(policy, task, wordsOf(task), (_, i) => qualitiesOf(task)[i]!),
   );
@@ -56,7 +56,7 @@ const variant = (id: string, summary: string, size: number, rejected: number | "
 /** The same run at each of three step sizes, so that no arm benefits from a favourable step size. */
 function arm(recipe: Recipe): Arm {
   const steps = [0.05, 0.12, 0.3].map((learningRate) => ({ learningRate }));
-  const run = armOf({
+  const run = trainingArm({
     recipe,
     environment,
     engine,

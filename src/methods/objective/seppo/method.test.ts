@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settings } from "../../../../test/method/objective/preferences.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { annotated } from "./annotated.ts";
 import { seppo } from "./method.ts";
 
 test("seppo learns what was shown, with a pool that is smaller than the run is long", async () => {
   const environment = annotated({ questions: 6, topics: 2, replies: 4 });
-  const { curve } = await practise({
+  const { curve } = await trainInMemory({
     environment,
     method: seppo.build({ ...settings, tasks: 6, groupSize: 1 }),
     engine: tabularEngine({

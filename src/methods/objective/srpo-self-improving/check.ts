@@ -10,7 +10,7 @@ import { method } from "../../../method/method.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { type Practised, practise } from "../../../train/trainInMemory.ts";
+import { type TrainedInMemory, trainInMemory } from "../../../train/trainInMemory.ts";
 import { policyOf } from "../../../worlds/arms/preferences.ts";
 import { winRate } from "../../../worlds/equilibrium.ts";
 import { preferenceGame, preferencesOf } from "../../../worlds/preferenceGame.ts";
@@ -52,9 +52,9 @@ const learner = (objective: Objective, temperature: number) =>
     }),
   });
 
-async function solved(objective: Objective, temperature: number, seed: number): Promise<Practised> {
+async function solved(objective: Objective, temperature: number, seed: number): Promise<TrainedInMemory> {
   const made = engine(seed);
-  return practise({
+  return trainInMemory({
     environment: environment(seed),
     method: learner(objective, temperature).build({
       tasks: 2,
@@ -83,7 +83,7 @@ const arm = (what: string, objective: Objective): Arm => ({
     const [sharp, flat] = [await solved(objective, 0.4, seed), await solved(objective, 3, seed)];
     const lexicon = env.lexicon!();
     const reference = await engine(seed).create({ id: "reference", seed, lexicon, contextTokens: 16 });
-    const won = (by: Practised) => async (task: Task) =>
+    const won = (by: TrainedInMemory) => async (task: Task) =>
       winRate(preferencesOf(task), await policyOf(by.policy, task), await policyOf(reference, task));
     return {
       value: await meanOver(env.tasks("train"), async (task) =>

@@ -5,7 +5,7 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { armOf } from "../../../train/trainingArm.ts";
+import { trainingArm } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { t1RlScaling } from "./method.ts";
 
@@ -37,7 +37,7 @@ const success = (policy: Model, tasks: readonly Task[]): Promise<number> =>
   meanOver(tasks, (task) => expectedValue(policy, task, rightOf(task), () => 1));
 
 const arm = (recipe: Recipe, groupSize: number) =>
-  armOf({
+  trainingArm({
     recipe,
     environment,
     engine,

@@ -9,8 +9,8 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { sft } from "../../baseline/sft/method.ts";
@@ -70,7 +70,7 @@ const thinks = (reply: string): number => Number(reply.startsWith("think"));
 
 /** Exact expectation of a reply's value, mean over the questions that `of` takes. */
 const over = (
-  { policy }: Practised,
+  { policy }: TrainedInMemory,
   seed: number,
   of: (task: Task) => boolean,
   value: (task: Task, reply: string) => number,
@@ -79,8 +79,8 @@ const over = (
     expectedValue(policy, task, replies, (reply) => value(task, reply)),
   );
 
-const arm = (recipe: PracticeArm["recipe"], iterations = 60) =>
-  armOf({
+const arm = (recipe: TrainingArm["recipe"], iterations = 60) =>
+  trainingArm({
     recipe,
     environment,
     engine,

@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import type { Signal } from "../../../core/signal.ts";
-import type { Evidence } from "../../../core/slots.ts";
+import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { type InjectedLabelOptions, injectedLabel } from "./injectedLabel.ts";
 
 /** One attempt's accuracy and form. */
 type Paid = readonly [outcome: number, format: number];
 
 /** The last of each group is the label. */
-function evidence(groups: readonly (readonly Paid[])[]): Evidence {
+function evidence(groups: readonly (readonly Paid[])[]): AnnotatedExperience {
   const made = evidenceOf(groups.map((group) => group.map(() => 0)));
   const labels = new Set(groups.map((group, g) => `${g}.${group.length - 1}`));
   const signals = groups.flatMap((group, g) =>

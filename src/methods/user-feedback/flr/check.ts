@@ -6,7 +6,7 @@ import type { Feedback } from "../../../core/slots.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { type FlrOptions, flrWith } from "./method.ts";
 import { answerWords, dissatisfied, followUps, satisfied } from "./world.ts";
 
@@ -42,7 +42,7 @@ const usual: Feedback = async (ctx, { trajectories }) => {
 const asked = { all: { positive: satisfied, negative: dissatisfied } };
 
 const arm = (what: string, options: FlrOptions): Arm =>
-  armOf({
+  trainingArm({
     what,
     recipe: flrWith({ followUps: asked, ...options }),
     environment: world,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isWhetstoneError } from "../../../core/errors.ts";
-import { lexiconCodec } from "../../../engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { askedToReact, followUp } from "./followUps.ts";
 
-const codec = lexiconCodec(["why because thanks a lot", askedToReact]);
+const codec = vocabularyCodec(["why because thanks a lot", askedToReact]);
 const conversation = [
   { role: "system", content: "a" },
   { role: "user", content: "why" },

@@ -31,7 +31,7 @@ export function followUp(
     where: "followUp",
     got: `"${text}", which has no tokens`,
     expected: "a follow-up of at least one token",
-    mend: "Remove empty follow-ups.",
+    fix: "Remove empty follow-ups.",
   });
 }
 

@@ -6,7 +6,7 @@ import type { Task, Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
 import type { Iteration } from "../../../train/running.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { clarification } from "../../../worlds/clarification.ts";
 import { candidatesPerState } from "./candidatesPerState.ts";
@@ -72,7 +72,7 @@ test("a played episode that failed has no states", async () => {
 
 test("in a real dialogue the branches of a state see the same, and differ in their last action alone", async () => {
   const seen: Iteration[] = [];
-  await practise({
+  await trainInMemory({
     environment: clarification({ users: 4 }),
     engine: tabularEngine({ context: "message", prior: (_context, word) => (word === "ask" ? 2 : 0) }),
     method: method({

@@ -9,8 +9,8 @@ import type { Recipe } from "../../../method/method.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { clarification } from "../../../worlds/clarification.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { entropyReduction } from "./entropyReduction.ts";
@@ -51,7 +51,7 @@ const prior: Prior = (context, word) => {
 };
 
 /** Turns per dialogue with held-out users, plus one if a slot was left open. */
-async function turnsAsked({ policy }: Practised, seed: number): Promise<number> {
+async function turnsAsked({ policy }: TrainedInMemory, seed: number): Promise<number> {
   const { trajectories } = await evaluate({
     environment: environment(seed),
     agent: policy,
@@ -65,7 +65,7 @@ async function turnsAsked({ policy }: Practised, seed: number): Promise<number> 
 }
 
 const arm = (recipe: Recipe, what: string) =>
-  armOf({
+  trainingArm({
     recipe,
     what,
     environment,

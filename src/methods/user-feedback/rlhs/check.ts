@@ -4,8 +4,8 @@ import { outcome } from "../../../feedback/outcome.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { hindsightRatings } from "./hindsightRatings.ts";
 import { rlhs } from "./method.ts";
 import { beliefAfter, buyingChance, ratingAtOnce, shop, shopReplies, shopWorld, worthOf } from "./shop.ts";
@@ -14,7 +14,7 @@ const environment = (seed: number) => shop({ seed });
 
 /** Σ over replies of π(reply) · value(reply), exact, mean over held-out customers. */
 const expected = (
-  { policy }: Practised,
+  { policy }: TrainedInMemory,
   seed: number,
   value: (...of: Parameters<typeof buyingChance>) => number,
 ): Promise<number> =>
@@ -23,7 +23,7 @@ const expected = (
   );
 
 const arm = (recipe: Recipe, what: string) =>
-  armOf({
+  trainingArm({
     recipe,
     what,
     environment,

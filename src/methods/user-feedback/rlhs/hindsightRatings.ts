@@ -1,11 +1,11 @@
 import { signalValue } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Aftermath, World } from "./outcomeSimulator.ts";
+import type { SimulatedOutcome, OutcomeSimulator } from "./outcomeSimulator.ts";
 
 /** Settings of {@link hindsightRatings}. */
 export interface HindsightRatingsOptions {
   /** Outcome simulator after the conversation. Default: {@link verdict}, the environment's own. */
-  readonly world?: World;
+  readonly world?: OutcomeSimulator;
   /** "partial": the rater sees the outcome of the chosen option. "full": also of the others. Default "partial". */
   readonly shown?: "partial" | "full";
   /** N, number of steps seen before the rating. Default: all. */
@@ -51,7 +51,7 @@ export function hindsightRatings(options: HindsightRatingsOptions = {}): Feedbac
 
 /** The rating of a user who has seen the outcome; see {@link hindsightRatings}. */
 export function ratingOf(
-  { taken, utilities }: Aftermath,
+  { taken, utilities }: SimulatedOutcome,
   { shown = "partial", steps = Number.POSITIVE_INFINITY, discount = 1 }: HindsightRatingsOptions = {},
 ): number {
   const worth = (option: string): number =>
@@ -66,7 +66,7 @@ export function ratingOf(
  * no such verdict.
  * @param rewards which of its named rewards are added up. Default "outcome" alone.
  */
-export function verdict(rewards: readonly string[] = ["outcome"]): World {
+export function verdict(rewards: readonly string[] = ["outcome"]): OutcomeSimulator {
   return async (ctx, t) => {
     const values = (await ctx.verify(t)).flatMap((signal) =>
       rewards.includes(signal.channel) ? (signalValue(signal) ?? []) : [],

@@ -3,7 +3,7 @@ import type { Ctx } from "../../../core/context.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Trajectory } from "../../../core/types.ts";
 
-export interface Aftermath {
+export interface SimulatedOutcome {
   /** Index of the chosen option. */
   readonly taken: string;
   /** Utility of each option per step from the choice on, actual or counterfactual. */
@@ -15,4 +15,4 @@ export interface Aftermath {
  * the conversation, which are under test. Undefined if it cannot evaluate the episode.
  * @param random the simulation's own random stream.
  */
-export type World = (ctx: Ctx, trajectory: Trajectory, random: Random) => Promise<Aftermath | undefined>;
+export type OutcomeSimulator = (ctx: Ctx, trajectory: Trajectory, random: Random) => Promise<SimulatedOutcome | undefined>;

@@ -6,7 +6,7 @@ import type { Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
-import type { World } from "./outcomeSimulator.ts";
+import type { OutcomeSimulator } from "./outcomeSimulator.ts";
 
 /** Settings of {@link shop}. */
 export interface ShopOptions {
@@ -103,7 +103,7 @@ export function shop(options: ShopOptions = {}): Environment {
  * @param right accuracy of the simulated article: 1 for the facts, less for an imperfect model, 0.5 for a model that knows
  * only the base rate of the feature.
  */
-export function shopWorld(right = 1): World {
+export function shopWorld(right = 1): OutcomeSimulator {
   demand(right >= 0 && right <= 1, "shopWorld: right", right, "a number from 0 to 1");
   return async (ctx, { task: id, turns }, random) => {
     const task = ctx.task(id);

@@ -5,7 +5,7 @@ import { expectedValue } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { wordGrams } from "../../../helper/wordGrams.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { rlufWith } from "./method.ts";
 import { reactionChange } from "./reactionChange.ts";
 import { reactionModel } from "./reactionModel.ts";
@@ -47,7 +47,7 @@ const engine = () =>
 
 /** @param love weight of the predicted reactions; the judge has the rest. */
 const arm = (what: string, love: number): Arm =>
-  armOf({
+  trainingArm({
     what,
     recipe: rlufWith({ weights: { love, helpfulness: 1 - love } }),
     environment: world,

@@ -29,7 +29,7 @@ export function rankCorrelation(predicted: readonly number[], observed: readonly
       where: "rankCorrelation",
       got: `${predicted.length} and ${observed.length} numbers`,
       expected: "a prediction and an observation for every variant",
-      mend: "Remove variants that were predicted but not launched.",
+      fix: "Remove variants that were predicted but not launched.",
     });
   }
   const { xx, xy, yy } = leastSquares(ranksOf(predicted), ranksOf(observed));

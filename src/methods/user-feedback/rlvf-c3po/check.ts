@@ -7,8 +7,8 @@ import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/trainInMemory.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { rlvfC3po, scopedPreferences } from "./method.ts";
 import { scopeOf, signatures, type WishScope, wishes } from "./wishes.ts";
 
@@ -36,7 +36,7 @@ const reading: Reading = {
 };
 
 /** Exact compliance with the wish in scope, and exact change of the policy elsewhere. */
-async function kept({ policy }: Practised, seed: number) {
+async function kept({ policy }: TrainedInMemory, seed: number) {
   const tasks = environment(seed).tasks("test");
   const smiles = async (task: Task): Promise<number> => (await replyProbabilities(policy, task, [smile]))[0]!;
   const of = async (scope: WishScope, measured: (task: Task) => Promise<number>): Promise<number> =>
@@ -49,7 +49,7 @@ async function kept({ policy }: Practised, seed: number) {
 }
 
 const arm = (recipe: Recipe, what: string) =>
-  armOf({
+  trainingArm({
     recipe,
     what,
     environment,

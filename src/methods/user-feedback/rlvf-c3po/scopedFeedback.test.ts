@@ -4,12 +4,12 @@ import { ctxOf, trajectoryOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
-import { lexiconCodec } from "../../../engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";
 import { newWeights } from "../../../engine/tabular/weights.ts";
 import { scopedFeedback } from "./scopedFeedback.ts";
 
-const codec = lexiconCodec(["a b mail please"]);
+const codec = vocabularyCodec(["a b mail please"]);
 const policy = tabularModel("policy", newWeights(codec, "message"), 32);
 const user = (content: string) => ({ role: "user", content }) as const;
 

@@ -101,5 +101,5 @@ const withoutFeedback = (task: Id, expected: string): WhetstoneError =>
     where: `task ${task}`,
     got: "metadata without feedback and its scope",
     expected,
-    mend: "Choose an environment whose tasks have them, such as wishes, or tell the rollout where to find them.",
+    fix: "Choose an environment whose tasks have them, such as wishes, or tell the rollout where to find them.",
   });

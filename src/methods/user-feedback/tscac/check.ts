@@ -8,7 +8,7 @@ import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Worth } from "../../../helper/expectileCritic.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf, plainAscent } from "../../../train/trainingArm.ts";
+import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
 import { feed, likedFrom, type Reception, receptionOf } from "./feed.ts";
 import { type TscacOptions, tscacWith } from "./method.ts";
 
@@ -53,7 +53,7 @@ const arm = (what: string, options: TscacOptions): Arm => ({
 });
 
 const armed = (what: string, temperature: number, options: TscacOptions): Arm =>
-  armOf({
+  trainingArm({
     what,
     recipe: tscacWith({ ...options, auxiliaries: { like: temperature }, iterations: 15 }),
     environment: world,

@@ -3,7 +3,7 @@ import { returnsToGo } from "../../../advantage/returnsToGo.ts";
 import { criticAdvantages } from "../../../annotate/criticAdvantages.ts";
 import type { Annotate } from "../../../core/slots.ts";
 import { perTurn } from "../../../credit/perTurn.ts";
-import { noted } from "../../../feedback/fromAnnotation.ts";
+import { fromAnnotation } from "../../../feedback/fromAnnotation.ts";
 import { expectileCritic } from "../../../helper/expectileCritic.ts";
 import { method, type Phase, type Recipe } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
@@ -53,7 +53,7 @@ export function tscacWith(options: TscacOptions = {}): Recipe {
       until: (i + 1) * iterations,
       slots: {
         annotate: [main, ...names].map(valued),
-        feedback: noted({ note: `${name}.advantage` }),
+        feedback: fromAnnotation({ note: `${name}.advantage` }),
         credit: perTurn(),
         advantage: returnsToGo({ discount: 0, baseline: "none" }),
         objective: policyGradient({ model: name, importance: { low: 1, high: most - 1 } }),

@@ -161,6 +161,6 @@ function read(state: Json): TasteModel | undefined {
     where: "variational preference helper",
     got: "a state in another format",
     expected: "sizes, theta and pool, or null",
-    mend: "Resume with the method that saved it.",
+    fix: "Resume with the method that saved it.",
   });
 }

@@ -4,7 +4,7 @@ import { randomStream } from "../../../core/random.ts";
 import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { armOf } from "../../../train/trainingArm.ts";
+import { trainingArm } from "../../../train/trainingArm.ts";
 import { type Chores, chores, wasShown } from "./chores.ts";
 import { yayRobotWith } from "./method.ts";
 
@@ -37,7 +37,7 @@ async function autonomy(policy: Model, { rights, tasks }: Chores, from: number, 
 }
 
 const arm = (what: string, newest: number, corrected?: number): Arm =>
-  armOf({
+  trainingArm({
     what,
     recipe: yayRobotWith({ newest, steps: 60, shown: wasShown }),
     environment: (seed) => world(seed, corrected),
