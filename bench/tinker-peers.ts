@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../src/core/errors.ts";
-import { readCodec } from "../src/engine/local/checkpoint.ts";
+import { readCodec } from "../src/engine/local/readTokenizer.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { tinkerEngine } from "../src/engine/tinker/index.ts";
 import { type Curve, type Found, keepFound } from "./tinker-peers/found.ts";

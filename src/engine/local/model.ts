@@ -10,8 +10,9 @@ import type { Capability, Codec, Frozen, Loss, Model, SampleRequest } from "../.
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/types.ts";
 import { oneByOne, requireFit } from "../requests.ts";
-import { damaged, files, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
+import { damaged, files } from "./folder.ts";
 import type { Host } from "./host.ts";
 import {
   atIdsOf,

@@ -1,13 +1,15 @@
-/** Models that start from a checkpoint: a folder, or a model on the Hugging Face Hub. */
+/** Models that start from a checkpoint: a folder, a GGUF file, or a model on the Hugging Face Hub. */
 import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import { type ModelFolder, readModel } from "./checkpoint.ts";
-import { isGguf, noGguf } from "./gguf.ts";
+import { readModel } from "./checkpoint.ts";
+import type { ModelFolder } from "./folder.ts";
+import { isGguf } from "./gguf/model.ts";
 import { type FetchOptions, fetchModel, isHubId } from "./hub.ts";
 
 export interface PublishedOptions {
-  /** A folder, or a Hub id as `owner/name`. An existing folder of that name takes precedence. */
+  /** A folder, a GGUF file, or a Hub id as `owner/name`. An existing folder of that name takes precedence. */
   readonly from: string;
   /** Download options. */
   readonly hub?: FetchOptions;
@@ -16,18 +18,18 @@ export interface PublishedOptions {
 }
 
 /**
- * The folder of the model, downloaded if necessary.
- * @throws WhetstoneError `checkpoint.missing`, `model.unsupported`; and those of `fetchModel`.
+ * The folder or GGUF file of the model, downloaded if necessary.
+ * @throws WhetstoneError `checkpoint.missing`; and those of `fetchModel`.
  */
 export async function folderOf({ from, hub }: PublishedOptions): Promise<string> {
   const there = await stat(from).catch(() => undefined);
   if (there?.isDirectory()) return await modelFolder(from);
+  if (there && isGguf(from)) return from;
   if (there === undefined && isHubId(from) && !isGguf(from)) return fetchModel(from, hub);
-  if (isGguf(from)) throw noGguf("localEngine from", from);
   throw new WhetstoneError("checkpoint.missing", {
     where: "localEngine from",
-    got: `${JSON.stringify(from)}, which is ${there ? "a file" : "not a folder"}`,
-    expected: "a checkpoint's folder, or the id of a model on the Hugging Face Hub",
+    got: `${JSON.stringify(from)}, which is ${there ? "a file" : isGguf(from) ? "not there" : "not a folder"}`,
+    expected: "a checkpoint's folder, a GGUF file, or the id of a model on the Hugging Face Hub",
     fix: there ? "Name the folder of the file." : "Check the path.",
   });
 }
@@ -35,12 +37,16 @@ export async function folderOf({ from, hub }: PublishedOptions): Promise<string>
 async function modelFolder(folder: string): Promise<string> {
   const files = await readdir(folder);
   if (files.includes("config.json")) return folder;
-  if (files.some(isGguf)) throw noGguf("localEngine from", folder);
+  const inside = files.filter(isGguf);
+  if (inside.length === 1) return join(folder, inside[0]!);
   throw new WhetstoneError("checkpoint.missing", {
     where: "localEngine from",
-    got: `${folder}, a folder without a config.json`,
-    expected: "the folder of a model in safetensors",
-    fix: "Name the folder that the model's files are in.",
+    got:
+      inside.length > 1
+        ? `${folder}, a folder with ${inside.length} GGUF files`
+        : `${folder}, a folder without a config.json`,
+    expected: "the folder of a model in safetensors, or a GGUF file",
+    fix: inside.length > 1 ? "Name one of the files." : "Name the folder that the model's files are in.",
   });
 }
 
