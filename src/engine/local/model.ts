@@ -18,10 +18,10 @@ import {
   atIdsOf,
   cotangentsOf,
   everyTarget,
+  outputRequestOf,
   results,
   targetsOfRows,
   wantedAt,
-  outputRequestOf,
 } from "./outputRequests.ts";
 import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
@@ -84,7 +84,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   async function forward(part: TokenRows, layout: Omit<MicroBatch, "rows">, want: Wanted, keep: boolean) {
     const rows = packRows(part, layout, codec.padId);
     const given = { ...rows, ...atIdsOf(want, rows.A) };
-    return { A: rows.A, out: await host.call("forward", handle, given, outputRequestOf(architecture, want), keep) };
+    return {
+      A: rows.A,
+      out: await host.call("forward", handle, given, outputRequestOf(architecture, want), keep),
+    };
   }
 
   const plan = (rows: TokenRows, groups: readonly (readonly number[])[]): MicroBatch[] =>

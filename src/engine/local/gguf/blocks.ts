@@ -173,10 +173,7 @@ const Q3_K: BlockFormat = {
 function scaleAndMin(data: Uint8Array, at: number, g: number): readonly [number, number] {
   if (g < 4) return [data[at + g]! & 63, data[at + 4 + g]! & 63];
   const both = data[at + 4 + g]!;
-  return [
-    (both & 15) | ((data[at + g - 4]! >> 2) & 48),
-    (both >> 4) | ((data[at + g]! >> 2) & 48),
-  ];
+  return [(both & 15) | ((data[at + g - 4]! >> 2) & 48), (both >> 4) | ((data[at + g]! >> 2) & 48)];
 }
 
 const Q4_K: BlockFormat = {

@@ -64,7 +64,8 @@ async function llama3Scaling(file: GgufFile, config: DecoderConfig): Promise<Rop
     originalTokens: 8192,
   };
   const turned = rotaryFrequencies({ ...config, ropeScaling: scaling });
-  if (divisors.length === plain.length && plain.every((f, i) => near(f / divisors[i]!, turned[i]!))) return scaling;
+  if (divisors.length === plain.length && plain.every((f, i) => near(f / divisors[i]!, turned[i]!)))
+    return scaling;
   throw unsupportedGguf(
     file.path,
     `rotary frequencies of its own in ${ropeFactors}`,
@@ -97,12 +98,20 @@ function requireSupported(s: Shape, heads: { readonly width: number }, path: str
   const refuse = (got: string, expected: string): never => {
     throw unsupportedGguf(path, got, expected, "Choose another model.");
   };
-  if ((s.expert_count ?? 0) > 0) refuse(`a mixture of ${s.expert_count} experts`, "one feed-forward block per layer");
-  if ((s["attention.sliding_window"] ?? 0) > 0) refuse("layers with a sliding window", "attention over the whole sequence");
+  if ((s.expert_count ?? 0) > 0)
+    refuse(`a mixture of ${s.expert_count} experts`, "one feed-forward block per layer");
+  if ((s["attention.sliding_window"] ?? 0) > 0)
+    refuse("layers with a sliding window", "attention over the whole sequence");
   if ((s["attention.value_length"] ?? heads.width) !== heads.width)
-    refuse(`heads with values of width ${s["attention.value_length"]}`, `width ${heads.width}, as of the keys`);
+    refuse(
+      `heads with values of width ${s["attention.value_length"]}`,
+      `width ${heads.width}, as of the keys`,
+    );
   if ((s["rope.dimension_count"] ?? heads.width) !== heads.width)
-    refuse(`rotary embeddings over ${s["rope.dimension_count"]} of ${heads.width} dimensions`, "over whole heads");
+    refuse(
+      `rotary embeddings over ${s["rope.dimension_count"]} of ${heads.width} dimensions`,
+      "over whole heads",
+    );
 }
 
 /**
@@ -131,7 +140,8 @@ export async function ggufConfig(file: GgufFile): Promise<DecoderConfig> {
   const kvHeads = s["attention.head_count_kv"] ?? heads;
   if (!Number.isInteger(headWidth) || headWidth % 2 !== 0)
     throw damagedGguf(path, `heads of width ${headWidth}, which is not even`);
-  if (heads % kvHeads !== 0) throw damagedGguf(path, `${heads} heads, which ${kvHeads} kv heads do not divide`);
+  if (heads % kvHeads !== 0)
+    throw damagedGguf(path, `${heads} heads, which ${kvHeads} kv heads do not divide`);
   requireSupported(s, { width: headWidth }, path);
   const config: DecoderConfig = {
     vocabulary,
@@ -150,7 +160,10 @@ export async function ggufConfig(file: GgufFile): Promise<DecoderConfig> {
     qkNorm: family === "qwen3",
     ropeTheta: meant(s["rope.freq_base"] ?? 10_000),
     // the file does not say it: llama.cpp too knows it of the architecture
-    unturned: family === "smollm3" ? Array.from({ length: s.block_count }, (_, i) => i).filter((i) => i % 4 === 3) : [],
+    unturned:
+      family === "smollm3"
+        ? Array.from({ length: s.block_count }, (_, i) => i).filter((i) => i % 4 === 3)
+        : [],
     epsilon: meant(s["attention.layer_norm_rms_epsilon"]),
     contextTokens: s.context_length,
     tied: !tensors.has("output.weight"),

@@ -46,7 +46,12 @@ export function turnedHeads(c: DecoderConfig, parameter: string): number | undef
  * Moves the rows of each head between the two orders: half a head apart, or side by side.
  * @param values [heads · 2 · half, columns]. @param to the order wanted.
  */
-export function reorderHeads(values: Float32Array, heads: number, rows: number, to: "halves" | "pairs"): Float32Array {
+export function reorderHeads(
+  values: Float32Array,
+  heads: number,
+  rows: number,
+  to: "halves" | "pairs",
+): Float32Array {
   const columns = values.length / rows;
   const half = rows / heads / 2;
   const out = new Float32Array(values.length);

@@ -122,7 +122,8 @@ export function ggufTokenizer({ metadata, path }: GgufFile): TokenizerPair {
     const id = m[`tokenizer.ggml.${key}_token_id`];
     if (id === undefined) return null;
     const token = tokens[id];
-    if (token === undefined) throw damagedGguf(path, `tokenizer.ggml.${key}_token_id ${id} of ${tokens.length} tokens`);
+    if (token === undefined)
+      throw damagedGguf(path, `tokenizer.ggml.${key}_token_id ${id} of ${tokens.length} tokens`);
     return token;
   };
   const template = m["tokenizer.chat_template"];
