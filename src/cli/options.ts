@@ -254,7 +254,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "episodes at a time; results do not depend on it",
     schema: count(1),
   },
-  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence", schema: count(8, mostTokens) },
+  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence (default: as the pretrained model and the memory allow, else 128)", schema: count(8, mostTokens) },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
     help: "save this often, or less where saving would take more than 2 % of the time; 0: after every iteration",

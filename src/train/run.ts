@@ -53,7 +53,7 @@ export interface RunOptions {
   readonly store?: string;
   /** Go on from the last checkpoint in `out`. */
   readonly resume?: boolean;
-  /** Longest sequence, in tokens. Default 128. */
+  /** Longest sequence, in tokens. Default: as the engine's pretrained model and the memory allow, else 128. */
   readonly contextTokens?: number;
   /** Episodes that run at once. Default 64. Does not change results. */
   readonly concurrency?: number;
@@ -143,6 +143,14 @@ function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, stal
   });
 }
 
+/** The longest sequence, in tokens. A run that goes on keeps what it began with, whatever this machine's memory is. */
+async function contextTokensOf({ contextTokens, resume, engine }: RunOptions, out: string): Promise<number> {
+  if (contextTokens !== undefined) return contextTokens;
+  const text = resume ? await readFile(join(out, "run.json"), "utf8").catch(() => undefined) : undefined;
+  const begun = text === undefined ? undefined : (JSON.parse(text) as { readonly contextTokens?: number });
+  return begun?.contextTokens ?? (await engine.contextTokens?.()) ?? 128;
+}
+
 /**
  * Makes sure that the folder is free, or holds this very run when resuming, before any work starts.
  * @returns whether the folder was made here.
@@ -216,7 +224,7 @@ export async function train(
   report: (event: RunEvent) => void,
   stop: AbortSignal,
 ): Promise<RunSummary> {
-  const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
+  const { environment, method, engine, seed = 1, iterations = 80 } = options;
   const began = performance.now();
   const { staleness = 0, importanceCap = 2 } = options;
   requireParts(options);
@@ -224,6 +232,7 @@ export async function train(
   const examined = await examine(environment, options.resume ? withoutPlaying : quickly);
   requireSound(environment.name, examined.findings);
   const out = resolve(options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`));
+  const contextTokens = await contextTokensOf(options, out);
   const warm = warmStartOf(options);
   const evaluation = { tasks: 200, every: 10, validationTasks: 100, ...options.evaluation };
   const name = basename(out);

@@ -9,6 +9,7 @@ import { mostThreads } from "./batchSizes.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";
+import { contextOf } from "./contextPlan.ts";
 import { requireDevice } from "./devices.ts";
 import type { ModelFolder } from "./folder.ts";
 import { startHost } from "./host.ts";
@@ -33,6 +34,7 @@ import { readCodec } from "./readTokenizer.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
+export { contextOf, plannedContext } from "./contextPlan.ts";
 export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
 export { type AdapterOf, exportAdapter, exportWeights } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
@@ -206,6 +208,7 @@ export function localEngine(options: LocalOptions = {}): Engine {
   return {
     name: "local",
     can: localCapabilities,
+    ...(options.from !== undefined && { contextTokens: () => contextOf(options, options.memory) }),
     async create(request: ModelRequest) {
       const { id, seed, contextTokens, heads = [] } = request;
       const { config, tokenizer, weights } =
