@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeFlushed } from "../../common/files/files.ts";
 import type { Json } from "../../core/json.ts";
+import { type BaseModel, baseShape, readBase } from "./base.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, fromHuggingFace, toHuggingFace } from "./config.ts";
 import { damaged, exists, files, json, type ModelFolder, readJson } from "./folder.ts";
@@ -15,7 +16,7 @@ import {
   trainedParameters,
   type Weights,
 } from "./parameters.ts";
-import { peftFiles, readPeft, writePeft } from "./peft.ts";
+import { mergeAdapter, peftFiles, readPeft, writePeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
 import { readTokenizer } from "./readTokenizer.ts";
 import { type NamedTensor, writeSafetensors } from "./safetensors.ts";
@@ -30,12 +31,15 @@ const trainer = z.object({
   templateVariables: z.record(z.string(), z.json()).optional(),
   /** Names of value heads. Their weights are in a separate file. */
   heads: z.array(z.string()).optional(),
+  /** Of an adapter: the model that it was trained on, unless that lies beside it. */
+  base: baseShape.optional(),
 });
 
 export interface Checkpoint {
   readonly architecture: Architecture;
   readonly tokenizer: TokenizerFiles;
   readonly contents: ModelContents;
+  readonly base?: BaseModel;
 }
 
 /**
@@ -48,10 +52,34 @@ export async function readModel(
   variables?: Readonly<Record<string, Json>>,
 ): Promise<ModelFolder> {
   if (isGguf(folder)) return readGguf(folder, variables);
+  const { base } = await readState(folder);
+  const { config, tokenizer, weights } = await readFolder(folder, base, variables);
+  if (!base) return { config, tokenizer, weights };
+  const { adapter, tensors } = await readPeft(folder, config);
+  return { config, tokenizer, weights: mergeAdapter(weights, adapter, tensors) };
+}
+
+/** A folder's model; of an adapter that says where its base is, the base. */
+async function readFolder(
+  folder: string,
+  base: BaseModel | undefined,
+  variables: Readonly<Record<string, Json>> | undefined,
+): Promise<ModelFolder> {
   const raw = await readJson(folder, files.config);
   const config = fromHuggingFace(raw, join(folder, files.config));
   const tokenizer = await readTokenizer(folder, raw, config.vocabulary, variables);
-  return { config, tokenizer, weights: await readWeights(folder, config) };
+  const weights = base ? await readBase(folder, base, config) : await readWeights(folder, config);
+  return { config, tokenizer, weights };
+}
+
+async function readState(folder: string): Promise<z.infer<typeof trainer>> {
+  const resumed =
+    (await exists(join(folder, files.trainer))) || (await exists(join(folder, files.optimiser)));
+  const counted = trainer.safeParse(
+    resumed ? await readJson(folder, files.trainer) : { steps: 0, version: 0 },
+  );
+  if (counted.success) return counted.data;
+  throw damaged(join(folder, files.trainer), "other fields");
 }
 
 /**
@@ -59,14 +87,12 @@ export async function readModel(
  * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`, `template.failed`.
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
-  const resumed =
-    (await exists(join(folder, files.trainer))) || (await exists(join(folder, files.optimiser)));
-  const counted = trainer.safeParse(
-    resumed ? await readJson(folder, files.trainer) : { steps: 0, version: 0 },
-  );
-  if (!counted.success) throw damaged(join(folder, files.trainer), "other fields");
-  const { steps, version, contextTokens, templateVariables, heads = [] } = counted.data;
-  const { config: stated, tokenizer, weights } = await readModel(folder, templateVariables);
+  if (isGguf(folder)) {
+    const { config, tokenizer, weights } = await readGguf(folder);
+    return { architecture: { config, heads: [] }, tokenizer, contents: { weights, steps: 0, version: 0 } };
+  }
+  const { steps, version, contextTokens, templateVariables, heads = [], base } = await readState(folder);
+  const { config: stated, tokenizer, weights } = await readFolder(folder, base, templateVariables);
   const config = { ...stated, contextTokens: Math.min(contextTokens ?? Infinity, stated.contextTokens) };
   const adapted = (await exists(join(folder, peftFiles.config))) ? await readPeft(folder, config) : undefined;
   const architecture: Architecture = { config, heads, ...(adapted ? { adapter: adapted.adapter } : {}) };
@@ -75,13 +101,14 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     ...(adapted?.tensors ?? []),
     ...(await readHeads(folder, config, heads)),
   ]);
-  if (steps === 0) return { architecture, tokenizer, contents: { weights: all, steps, version } };
+  const rest = { architecture, tokenizer, ...(base && { base }) };
+  if (steps === 0) return { ...rest, contents: { weights: all, steps, version } };
   const trained = trainedParameters(architecture);
   await using moments = await openTensors(folder, files.optimiser);
   requireParameters(moments, trained, ["first.", "second."]);
   const first = await readValues(moments, trained, "first.");
   const second = await readValues(moments, trained, "second.");
-  return { architecture, tokenizer, contents: { weights: all, first, second, steps, version } };
+  return { ...rest, contents: { weights: all, first, second, steps, version } };
 }
 
 async function readHeads(folder: string, config: DecoderConfig, heads: readonly string[]): Promise<Weights> {
@@ -110,28 +137,37 @@ export async function writeModel(
   { config, tokenizer, weights }: ModelFolder,
   type: "F32" | "BF16" = "F32",
 ): Promise<void> {
+  await writeCompanions(folder, { config, tokenizer });
+  await writeSafetensors(join(folder, files.weights), tensorsOf(parametersOf(config), weights), type);
+}
+
+async function writeCompanions(
+  folder: string,
+  { config, tokenizer }: Omit<ModelFolder, "weights">,
+): Promise<void> {
   const companionsOf: Readonly<Record<string, Uint8Array | string>> = tokenizer.origin ?? {
     [files.config]: json({ ...toHuggingFace(config), ...endsOf(tokenizer) }),
     [files.tokenizer]: json(tokenizer.tokenizer),
     [files.tokenizerConfig]: json(tokenizer.config),
   };
   for (const [name, data] of Object.entries(companionsOf)) await writeFlushed(join(folder, name), data);
-  await writeSafetensors(join(folder, files.weights), tensorsOf(parametersOf(config), weights), type);
 }
 
 /**
- * Writes a folder that `readCheckpoint` and other tools read. An adapter is stored in PEFT's form, with its base beside it.
+ * Writes a folder that `readCheckpoint` and other tools read. An adapter is stored in PEFT's form: with the place of its
+ * base, or with its base beside it where that is nowhere else.
  * @throws WhetstoneError `disk.write`, `folder.unwritable`.
  */
 export async function writeCheckpoint(
   folder: string,
-  { architecture, tokenizer }: Omit<Checkpoint, "contents">,
+  { architecture, tokenizer, base }: Omit<Checkpoint, "contents">,
   contents: ModelContents,
 ): Promise<void> {
   const { config, adapter, heads } = architecture;
   const { weights, first, second, steps, version } = contents;
-  await writeModel(folder, { config, tokenizer, weights });
-  if (adapter) await writePeft(folder, config, adapter, weights, ".");
+  if (base) await writeCompanions(folder, { config, tokenizer });
+  else await writeModel(folder, { config, tokenizer, weights });
+  if (adapter) await writePeft(folder, config, adapter, weights, base ? (base.id ?? base.path) : ".");
   if (heads.length > 0) {
     await writeSafetensors(join(folder, files.heads), tensorsOf(headParameters(config, heads), weights));
   }
@@ -152,6 +188,7 @@ export async function writeCheckpoint(
       ...(origin ? { contextTokens: config.contextTokens } : {}),
       ...(variables ? { templateVariables: variables } : {}),
       ...(heads.length > 0 ? { heads } : {}),
+      ...(base && { base }),
     }),
   );
 }

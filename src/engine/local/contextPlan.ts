@@ -7,7 +7,7 @@ import { ggufConfig } from "./gguf/config.ts";
 import { openGguf } from "./gguf/file.ts";
 import { isGguf } from "./gguf/model.ts";
 import { activationBytes } from "./packing.ts";
-import { folderOf, type PublishedOptions } from "./published.ts";
+import { folderOf, type PublishedOptions } from "./locate.ts";
 
 /** Beyond this, attention alone takes most of the time of a CPU. */
 const longest = 4096;

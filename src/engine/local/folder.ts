@@ -46,9 +46,21 @@ export function damaged(where: string, got: string): WhetstoneError {
     where,
     got,
     expected: "a whole checkpoint",
-    fix: "Use an earlier checkpoint or the run's `best`, or download it again.",
+    fix: "Use an intact copy of its folder.",
   });
 }
+
+/** @param name of a file that every model's folder has. */
+export function missing(folder: string, name: string): WhetstoneError {
+  return new WhetstoneError("checkpoint.damaged", {
+    where: join(folder, name),
+    got: "no such file",
+    expected: `${files.config}, ${files.weights}, ${files.tokenizer} and ${files.tokenizerConfig} of one model`,
+    fix: `Copy ${name} there from where the model came from.`,
+  });
+}
+
+const isMissing = (e: unknown): boolean => e instanceof Error && "code" in e && e.code === "ENOENT";
 
 export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -64,7 +76,7 @@ export async function readJson(folder: string, name: string): Promise<JsonObject
   try {
     value = JSON.parse(await readFile(path, "utf8"));
   } catch (e) {
-    throw damaged(path, messageOf(e));
+    throw isMissing(e) ? missing(folder, name) : damaged(path, messageOf(e));
   }
   // checks only the outermost type, so that a vocabulary of 100,000 words is not copied
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };

@@ -5,6 +5,7 @@ import type { Codec, Model } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Device } from "../../tensor/execute.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
+import { type BaseModel, baseOf } from "./base.ts";
 import { mostThreads } from "./batchSizes.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
@@ -14,6 +15,7 @@ import { requireDevice } from "./devices.ts";
 import type { ModelFolder } from "./folder.ts";
 import { startHost } from "./host.ts";
 import { localCapabilities, localModel } from "./model.ts";
+import { folderOf, type PublishedOptions } from "./locate.ts";
 import { placesFor } from "./packing.ts";
 import {
   type Adapter,
@@ -28,7 +30,7 @@ import {
 } from "./parameters.ts";
 import { readPeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
-import { folderOf, openPublished, type PublishedOptions } from "./published.ts";
+import { openPublished } from "./published.ts";
 import { type Reader, startReader } from "./reader.ts";
 import { readCodec } from "./readTokenizer.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
@@ -39,7 +41,7 @@ export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
 export { type AdapterOf, exportAdapter, exportWeights } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
 export type { Projection } from "./parameters.ts";
-export type { PublishedOptions } from "./published.ts";
+export type { PublishedOptions } from "./locate.ts";
 
 /** A model with random initial weights. */
 export interface ScratchOptions {
@@ -196,6 +198,7 @@ export function localEngine(options: LocalOptions = {}): Engine {
     architecture: Architecture,
     tokenizer: TokenizerFiles,
     contents: ModelContents,
+    base?: BaseModel,
   ): Promise<Model> => {
     await ready;
     const places = options.microBatchTokens ?? placesFor(architecture, memory);
@@ -203,7 +206,10 @@ export function localEngine(options: LocalOptions = {}): Engine {
     const handle = await host.call("create", architecture, { padId, endId }, contents);
     const reader = startReader(tokenizer);
     readers.push(reader);
-    return localModel(id, { host, architecture, tokenizer, reader, places }, handle, contents.version);
+    return localModel(id, { host, architecture, tokenizer, reader, places }, handle, {
+      version: contents.version,
+      base,
+    });
   };
   return {
     name: "local",
@@ -220,11 +226,12 @@ export function localEngine(options: LocalOptions = {}): Engine {
       const architecture: Architecture = { config, heads, ...(adapted && { adapter: adapted.adapter }) };
       const first = firstWeights(headParameters(config, heads), random);
       const all: Weights = new Map([...weights, ...(adapted?.tensors ?? []), ...first]);
-      return made(id, architecture, tokenizer, { weights: all, steps: 0, version: 0 });
+      const base = adapted && options.from !== undefined ? await baseOf(options, config, weights) : undefined;
+      return made(id, architecture, tokenizer, { weights: all, steps: 0, version: 0 }, base);
     },
     async open(id, folder) {
-      const { architecture, tokenizer, contents } = await readCheckpoint(folder);
-      return made(id, architecture, tokenizer, contents);
+      const { architecture, tokenizer, contents, base } = await readCheckpoint(folder);
+      return made(id, architecture, tokenizer, contents, base);
     },
     async dispose() {
       for (const reader of readers) reader.close();

@@ -11,6 +11,7 @@ import type { Capability, Codec, Frozen, Loss, Model, SampleRequest } from "../.
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/types.ts";
 import { oneByOne, requireFit } from "../requests.ts";
+import type { BaseModel } from "./base.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import { damaged, files } from "./folder.ts";
@@ -60,12 +61,19 @@ export interface LocalParts {
 /** Engine threads that have received the text of the tokens. */
 const worded = new WeakSet<LocalParts>();
 
+/** Where a model begins. */
+interface Start {
+  readonly version: number;
+  /** Of an adapter that was trained on a model from elsewhere: checkpoints refer to it. */
+  readonly base: BaseModel | undefined;
+}
+
 /** @param id the name in the run. @param handle of weights that the engine thread already holds. */
-export function localModel(id: ModelId, parts: LocalParts, handle: Handle, startVersion: number): Model {
+export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start: Start): Model {
   const { host, architecture, places } = parts;
   const { config } = architecture;
   const codec: Codec = chatCodec(parts.tokenizer);
-  let version = startVersion;
+  let { version, base } = start;
   // calls that touch gradients or weights run in the order in which they are made
   const alone = oneByOne();
 
@@ -195,9 +203,9 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
         version = done.version;
         return done.stats;
       }),
-    freeze: () => alone(async () => frozenModel(await host.call("copy", handle, "fresh"), version)),
+    freeze: () => alone(async () => frozenModel(await host.call("copy", handle, "fresh"), { version, base })),
     fork: (optimiser) =>
-      alone(async () => localModel(id, parts, await host.call("copy", handle, optimiser), version)),
+      alone(async () => localModel(id, parts, await host.call("copy", handle, optimiser), { version, base })),
     gradients: {
       dot: (a, b) => alone(() => host.call("dot", handle, a, b)),
       combine: (sum) => alone(() => host.call("combine", handle, sum)),
@@ -206,7 +214,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       alone(async () =>
         writeCheckpoint(
           folder,
-          { architecture, tokenizer: parts.tokenizer },
+          { architecture, tokenizer: parts.tokenizer, ...(base && { base }) },
           await host.call("contents", handle),
         ),
       ),
@@ -219,6 +227,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
           throw damaged(join(folder, files.tokenizer), "the words of another model");
         }
         await host.call("replace", handle, read.contents);
+        ({ base } = read);
         version = read.contents.version;
       }),
     async dispose() {
@@ -226,9 +235,9 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     },
   };
 
-  function frozenModel(copy: Handle, copyVersion: number): Frozen {
-    const inner = localModel(id, parts, copy, copyVersion);
-    let blended = copyVersion;
+  function frozenModel(copy: Handle, from: Start): Frozen {
+    const inner = localModel(id, parts, copy, from);
+    let blended = from.version;
     const frozen: Frozen = {
       get version() {
         return String(blended);

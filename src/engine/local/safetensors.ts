@@ -43,7 +43,7 @@ function damaged(where: string, got: string): WhetstoneError {
     where,
     got,
     expected: "a whole safetensors file of float32, bfloat16 or float16 tensors",
-    fix: "Use an earlier checkpoint, or copy the file again.",
+    fix: "Use an intact copy of the file.",
   });
 }
 

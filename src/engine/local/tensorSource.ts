@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { DecoderConfig } from "./config.ts";
-import { damaged, exists, files, readJson } from "./folder.ts";
+import { damaged, exists, files, missing, readJson } from "./folder.ts";
 import { type Parameter, parametersOf, type Weights } from "./parameters.ts";
 import { openSafetensors, type SafetensorsFile } from "./safetensors.ts";
 
@@ -22,6 +22,7 @@ const shards = z.object({ weight_map: z.record(z.string(), z.string()) });
 export async function openTensors(folder: string, name: string, index?: string): Promise<TensorSource> {
   const path = join(folder, name);
   if (index === undefined || (await exists(path)) || !(await exists(join(folder, index)))) {
+    if (!(await exists(path))) throw missing(folder, name);
     const file = await openSafetensors(path);
     return {
       path,
