@@ -17,6 +17,7 @@ import { evaluate } from "./evaluate.ts";
 import type { RunEvent } from "./events.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { limitConcurrency } from "./limit.ts";
+import { requireSmallGap } from "./logpGap.ts";
 import { metricsOf } from "./metrics.ts";
 import type { Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
@@ -36,9 +37,6 @@ const patience = 3;
 
 /** So many times as long as a save took, the next one waits: a large model is not written more than it is trained. */
 const savingShare = 50;
-
-/** Largest difference between a log-probability when sampled and in the training pass, on the same weights. */
-const logpTolerance = 1e-4;
 
 export async function assemble(
   settings: RunSettings,
@@ -199,7 +197,7 @@ export async function assemble(
     async commit(done) {
       const { iteration } = state;
       const metrics = { ...metricsOf(done, state, journal.found), ...spendOf(engine) };
-      requireSmallGap(metrics);
+      requireSmallGap(done.stats);
       const { experience, advantages } = done;
       requireActions(experience.trajectories, settings, "training");
       const broken = experience.trajectories.map((t) => t.end).filter((end) => end.kind === "failed");
@@ -363,16 +361,5 @@ function requireActions(
     got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
     expected: "prompts that leave room for an action",
     fix: `Set --context-tokens above ${Math.max(...cut)}.`,
-  });
-}
-
-function requireSmallGap({ logpGap }: Stats): void {
-  if (process.env.R1_NOGAP) return;
-  if (logpGap === undefined || logpGap <= logpTolerance) return;
-  throw new WhetstoneError("engine.failed", {
-    where: "sampling and training",
-    got: `log-probabilities that differ by ${logpGap.toExponential(1)} on the same tokens and weights`,
-    expected: `at most ${logpTolerance}`,
-    fix: "This is a fault in the engine: please report it with the run's folder.",
   });
 }

@@ -33,11 +33,13 @@ export interface GapSpread {
   /** Upper edge of the half octave that holds the quantile of 99.9 %. */
   readonly p999: number;
   readonly largest: number;
+  /** What the engine expects of rounding in the mean, where it says so. */
+  readonly noise?: number;
 }
 
 /** The distribution of sums under any prefixes, such as a loss's name; undefined where nothing was counted. */
 export function gapSpread(name: string, stats: Stats): GapSpread | undefined {
-  let [tokens, sum, largest] = [0, 0, 0];
+  let [tokens, sum, largest, noise] = [0, 0, 0, 0];
   const buckets = new Map<number, number>();
   for (const [key, value] of Object.entries(stats)) {
     const at = key === name || key.startsWith(`${name}.`) ? 0 : key.indexOf(`.${name}.`) + 1;
@@ -46,6 +48,7 @@ export function gapSpread(name: string, stats: Stats): GapSpread | undefined {
     if (part === "tokens") tokens += value;
     else if (part === "sum") sum += value;
     else if (part === "max") largest = Math.max(largest, value);
+    else if (part === "noise.max") noise = Math.max(noise, value);
     else if (part.startsWith("bucket.")) {
       const bucket = Number(part.slice("bucket.".length));
       buckets.set(bucket, (buckets.get(bucket) ?? 0) + value);
@@ -59,7 +62,8 @@ export function gapSpread(name: string, stats: Stats): GapSpread | undefined {
     above -= count;
     if (above < 0) break;
   }
-  return { tokens, mean: sum / tokens, p999: Number.isNaN(sum) ? Number.NaN : p999, largest };
+  const mean = sum / tokens;
+  return { tokens, mean, p999: Number.isNaN(sum) ? Number.NaN : p999, largest, ...(noise > 0 && { noise }) };
 }
 
 /** Whether a stat is one of the sums, of use to nobody once they are added up. */

@@ -122,7 +122,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     const stats: Stats = {};
     const gaps: number[] = [];
     const evaluate = (part: Batch, outputs: Outputs): Cotangents => {
-      gaps.push(...samplingGaps(part, outputs.logp, id, String(version)));
+      for (const gap of samplingGaps(part, outputs.logp, id, String(version))) gaps.push(gap);
       const { cotangents, stats: measured } = objective.evaluate(outputs, part, aux);
       addStats(stats, measured);
       return cotangents;
