@@ -10,7 +10,7 @@ import type { Stats, Trajectory } from "../core/types.ts";
 import type { RunStore } from "../store/store.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
 import { snapshotName } from "./asyncRollouts.ts";
-import { addAuxiliaryModels, blendAll, type AuxiliaryModels, helperStates } from "./auxiliaryModels.ts";
+import { type AuxiliaryModels, addAuxiliaryModels, blendAll, helperStates } from "./auxiliaryModels.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
 import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";

@@ -36,7 +36,9 @@ export function metricsOf(
   const own = experience.trajectories.filter((t) => t.origin !== "demonstrated");
   const ended = own.filter((t) => t.end.kind !== "failed");
   const tokens = own.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
-  const here = own.filter((t) => !elsewhere(t.id)).flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
+  const here = own
+    .filter((t) => !elsewhere(t.id))
+    .flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
   const sampled = here.reduce((sum, { action }) => sum + action.length, 0);
   let [surprise, measured] = [0, 0];
   for (const { entropy = [] } of tokens) {
@@ -54,7 +56,9 @@ export function metricsOf(
     // of the policy at the tokens that it sampled, nats: where it falls to 0, nothing new is tried any more
     ...(measured > 0 && { entropy: surprise / measured }),
     failed: own.length - ended.length,
-    ...((sampled > 0 || tokens.length === 0) && { tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout) }),
+    ...((sampled > 0 || tokens.length === 0) && {
+      tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
+    }),
     "seconds.rollout": seconds.rollout,
     "seconds.update": seconds.update,
   };

@@ -31,10 +31,7 @@ function digestOf(config: DecoderConfig, weights: Weights): string {
   for (const { name } of parametersOf(config)) {
     const values = weights.get(name)!;
     const step = Math.max(1, Math.floor(values.length / sampled));
-    const some = Float32Array.from(
-      { length: Math.min(sampled, values.length) },
-      (_, i) => values[i * step]!,
-    );
+    const some = Float32Array.from({ length: Math.min(sampled, values.length) }, (_, i) => values[i * step]!);
     hash.update(`${name} ${values.length}\n`).update(new Uint8Array(some.buffer));
   }
   return hash.digest("hex");
@@ -72,7 +69,9 @@ export async function readBase(folder: string, base: BaseModel, config: DecoderC
       fix: `Put it back there, or write its new place into ${folder}/trainer.json.`,
     });
   }
-  const from = there ? path : await folderOf({ from: id!, ...(revision !== undefined && { hub: { revision } }) });
+  const from = there
+    ? path
+    : await folderOf({ from: id!, ...(revision !== undefined && { hub: { revision } }) });
   const weights = isGguf(from) ? (await readGguf(from)).weights : await readWeights(from, config);
   const complete = parametersOf(config).every(({ name }) => weights.has(name));
   if (complete && digestOf(config, weights) === base.digest) return weights;

@@ -6,8 +6,8 @@ import { files, readJson } from "./folder.ts";
 import { ggufConfig } from "./gguf/config.ts";
 import { openGguf } from "./gguf/file.ts";
 import { isGguf } from "./gguf/model.ts";
-import { activationBytes } from "./packing.ts";
 import { folderOf, type PublishedOptions } from "./locate.ts";
+import { activationBytes } from "./packing.ts";
 
 /** Beyond this, attention alone takes most of the time of a CPU. */
 const longest = 4096;

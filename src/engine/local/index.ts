@@ -14,8 +14,8 @@ import { contextOf } from "./contextPlan.ts";
 import { requireDevice } from "./devices.ts";
 import type { ModelFolder } from "./folder.ts";
 import { startHost } from "./host.ts";
-import { localCapabilities, localModel } from "./model.ts";
 import { folderOf, type PublishedOptions } from "./locate.ts";
+import { localCapabilities, localModel } from "./model.ts";
 import { placesFor } from "./packing.ts";
 import {
   type Adapter,
@@ -38,10 +38,10 @@ import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.t
 export type { DecoderConfig, DecoderSize } from "./config.ts";
 export { contextOf, plannedContext } from "./contextPlan.ts";
 export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
-export { type AdapterOf, exportAdapter, exportWeights } from "./export.ts";
+export { type AdapterOf, exportAdapter, exportGguf, exportWeights, type PackedType } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
-export type { Projection } from "./parameters.ts";
 export type { PublishedOptions } from "./locate.ts";
+export type { Projection } from "./parameters.ts";
 
 /** A model with random initial weights. */
 export interface ScratchOptions {

@@ -149,7 +149,12 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
         await host.call("backward", handle, into, cotangentsOf(architecture, wish, cotangents, index, A));
       }
     }
-    return { ...stats, targets: batch.target_A.length, ...gapSums("logpGap", gaps), "logpGap.noise.max": logpNoise(config.layers) };
+    return {
+      ...stats,
+      targets: batch.target_A.length,
+      ...gapSums("logpGap", gaps),
+      "logpGap.noise.max": logpNoise(config.layers),
+    };
   }
 
   async function inputGradient<Aux>(batch: Batch, objective: Loss<Aux>, aux: Aux): Promise<Float32Array> {

@@ -150,7 +150,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
 }
 
 /** Rounds float32 to bfloat16: to the nearest, ties to even. */
-function toBFloat16(values: Float32Array): Uint16Array {
+export function toBFloat16(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   return Uint16Array.from(bits, (b, i) =>
     Number.isNaN(values[i]) ? (b >>> 16) | 0x40 : (b + 0x7fff + ((b >>> 16) & 1)) >>> 16,

@@ -144,7 +144,10 @@ test("a checkpoint of an adapter says where its base is, and does without a copy
   await (await model.fork("copy")).save(forked);
   for (const at of [saved, copy, forked]) {
     const names = await readdir(at);
-    assert.ok(names.includes("adapter_model.safetensors") && !names.includes("model.safetensors"), `${names}`);
+    assert.ok(
+      names.includes("adapter_model.safetensors") && !names.includes("model.safetensors"),
+      `${names}`,
+    );
   }
   const opened = await engine.open("policy", saved);
   assert.deepEqual((await opened.score(batch, want)).logp, (await model.score(batch, want)).logp);
@@ -159,7 +162,10 @@ test("a checkpoint of an adapter says where its base is, and does without a copy
 
   const other = localEngine({ size, threads: 1 });
   await (await other.create({ ...request, seed: 8 })).save(from);
-  await assert.rejects(readCheckpoint(saved), failsWith("checkpoint.damaged", /with other weights than when/));
+  await assert.rejects(
+    readCheckpoint(saved),
+    failsWith("checkpoint.damaged", /with other weights than when/),
+  );
   await rm(from, { recursive: true });
   await assert.rejects(
     readCheckpoint(saved),

@@ -6,10 +6,14 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
+import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint, readModel } from "../../../src/engine/local/checkpoint.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
+import { halfTable } from "../../../src/engine/local/float16.ts";
 import { blockFormats, dequantise } from "../../../src/engine/local/gguf/blocks.ts";
 import { openGguf } from "../../../src/engine/local/gguf/file.ts";
+import { packedTypes, toFloat16 } from "../../../src/engine/local/gguf/pack.ts";
+import { writeGguf } from "../../../src/engine/local/gguf/write.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
 import {
   batch,
@@ -154,5 +158,93 @@ test("cut or flipped anywhere, a file is read or refused, and nothing else", asy
       });
     }),
     { numRuns: 150, seed: 1 },
+  );
+});
+
+for (const name of ["llama", "qwen2", "qwen3", "smollm", "yarn"]) {
+  test(`a model is written as llama.cpp's converter writes it: ${name}`, async () => {
+    const original = await readModel(join(fixtures, name));
+    const to = join(scratch, `${name}.gguf`);
+    await writeGguf(to, original, "F32", name);
+    await using ours = await openGguf(to);
+    await using theirs = await openGguf(join(folder, `${name}.gguf`));
+    assert.deepEqual([...ours.tensors.keys()].sort(), [...theirs.tensors.keys()].sort());
+    for (const [tensor, { shape }] of theirs.tensors) {
+      assert.deepEqual(ours.tensors.get(tensor)?.shape, shape, tensor);
+      assert.deepEqual(await ours.read(tensor), await theirs.read(tensor), tensor);
+    }
+    // of the keys that both write, all that decide how the model computes and how texts are read
+    const same = Object.keys(theirs.metadata).filter(
+      (key) => key in ours.metadata && /^(tokenizer|\w+\.(?!name))/.test(key),
+    );
+    const ignored = /^(kv_count|version|general\.(name|size_label)|tokenizer\.ggml\.pre)$/;
+    for (const key of same.filter((k) => !ignored.test(k)))
+      assert.deepEqual(ours.metadata[key], theirs.metadata[key], key);
+    const missing = Object.keys(theirs.metadata).filter(
+      (key) => !(key in ours.metadata) && !key.startsWith("general."),
+    );
+    assert.deepEqual(missing, []);
+  });
+}
+
+test("what is written is read again: exact in float32, rounded in the other types", async () => {
+  const original = await readModel(join(folder, "mixed-0.gguf"));
+  const tolerances = { F32: 0, F16: 2 ** -11, BF16: 2 ** -8, Q8_0: 1 / 200 } as const;
+  for (const type of packedTypes) {
+    const to = join(scratch, `again-${type}.gguf`);
+    await writeGguf(to, original, type, "again");
+    const again = await readModel(to);
+    assert.deepEqual(again.config, original.config);
+    assert.deepEqual(again.tokenizer.template, original.tokenizer.template);
+    assert.deepEqual([...chatCodec(again.tokenizer).open(chat.messages)], chat.ids);
+    for (const [name, values] of original.weights) {
+      const got = again.weights.get(name)!;
+      // of Q8_0, the error is a share of the largest number of its block
+      values.forEach((x, i) => {
+        const block = values.subarray(i - (i % 32), i - (i % 32) + 32);
+        // the step of the smallest float16 scales
+        const least = type === "Q8_0" ? 127 * 2 ** -25 : 2e-8;
+        const scale = type === "Q8_0" ? block.reduce((a, b) => Math.max(a, Math.abs(b)), 0) : Math.abs(x);
+        assert.ok(
+          Math.abs(got[i]! - x) <= tolerances[type] * scale + least,
+          `${type} ${name}[${i}] ${got[i]} ${x}`,
+        );
+      });
+    }
+  }
+  await assert.rejects(writeGguf(join(scratch, "again-F32.gguf"), original, "F32", "again"));
+});
+
+test("Q8_0 and float16 round as gguf does", () => {
+  const random = randomStream(1).split("pack");
+  const values = Float32Array.from({ length: 4096 }, () => random.normal() * 10 ** (4 * random.next() - 3));
+  for (const [i, x] of [0, -0, 65504, 65519, 65520, 1e9, 2 ** -24, 2 ** -25, 3e-8, -1e-5].entries())
+    values[i] = x;
+  const read = halfTable();
+  values.forEach((x) => {
+    const bits = toFloat16(x);
+    // no neighbour is nearer
+    for (const other of [bits - 1, bits + 1]) {
+      const neighbour = read[other & 0xffff]!;
+      if (!Number.isFinite(neighbour) || !Number.isFinite(read[bits]!)) continue;
+      assert.ok(Math.abs(read[bits]! - x) <= Math.abs(neighbour - x), `${x}`);
+    }
+  });
+  assert.deepEqual(
+    [65519, 65520, -1e9, Number.NaN].map((x) => read[toFloat16(x)]),
+    [65504, Infinity, -Infinity, NaN],
+  );
+});
+
+test("a tokenizer that llama.cpp has no name for is refused", async () => {
+  const original = await readModel(join(fixtures, "smollm"));
+  const { template: _, ...own } = original.tokenizer;
+  const write = (tokenizer: typeof original.tokenizer) =>
+    writeGguf(join(scratch, "refused.gguf"), { ...original, tokenizer }, "F32", "refused");
+  await assert.rejects(write(own), failsWith("model.unsupported", /made here/));
+  const splitting = { ...original.tokenizer.tokenizer, pre_tokenizer: { type: "Whitespace" } };
+  await assert.rejects(
+    write({ ...original.tokenizer, tokenizer: splitting }),
+    failsWith("model.unsupported", /splits texts in another way/),
   );
 });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { damagedGguf, type GgufFile, unsupportedGguf } from "./file.ts";
 
 /** Kinds of tokens, from llama.cpp. Words, their parts and bytes are ordinary. */
-const kinds = { control: 3, userDefined: 4, unused: 5 } as const;
+export const kinds = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 
 const named = z.int().nonnegative().optional();
 const shape = z.looseObject({
@@ -40,7 +40,7 @@ const qwen2: Splitting = {
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
   normalizer: "NFC",
 };
-const splittings: Readonly<Record<string, Splitting>> = {
+export const splittings: Readonly<Record<string, Splitting>> = {
   "gpt-2": {},
   smollm: { digits: true },
   "llama-bpe": llama3,
@@ -69,7 +69,7 @@ const byteLevel = (regex: boolean) => ({
   use_regex: regex,
 });
 
-function preTokenizer({ pattern, digits }: Splitting): object {
+export function preTokenizer({ pattern, digits }: Splitting): object {
   if (pattern !== undefined) {
     const split = { type: "Split", pattern: { Regex: pattern }, behavior: "Isolated", invert: false };
     return { type: "Sequence", pretokenizers: [split, byteLevel(false)] };
