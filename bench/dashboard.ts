@@ -24,12 +24,12 @@ const { values } = parseArgs({
     tokens: { type: "string", default: "20000" },
     rounds: { type: "string", default: "7" },
     pairs: { type: "string", default: "6" },
-    practise: { type: "string", default: "40" },
+    train: { type: "string", default: "40" },
     out: { type: "string", default: join(import.meta.dirname, "results", "dashboard.md") },
   },
 });
 const [runs, iterations, tokens] = [Number(values.runs), Number(values.iterations), Number(values.tokens)];
-const [rounds, pairs, practise] = [Number(values.rounds), Number(values.pairs), Number(values.practise)];
+const [rounds, pairs, train] = [Number(values.rounds), Number(values.pairs), Number(values.train)];
 const [load = 0] = loadavg();
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-dashboard-"));
@@ -51,7 +51,7 @@ try {
   seen = await looked(browser, String(url), made, rounds);
   await server.stop();
   [busy = 0] = loadavg();
-  if (pairs > 0) cost = await liveCost(browser, folder, { pairs, iterations: practise });
+  if (pairs > 0) cost = await liveCost(browser, folder, { pairs, iterations: train });
 } finally {
   await server?.stop();
   await browser.close();
@@ -64,7 +64,7 @@ const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.
 const text = [
   "# The dashboard",
   "",
-  `\`node bench/dashboard.ts --runs ${runs} --iterations ${iterations} --tokens ${tokens} --rounds ${rounds} --pairs ${pairs} --practise ${practise}\`, ${new Date().toISOString().slice(0, 10)}, ${machine}. Headless Chromium on the same machine; processes that wanted a core before it began: ${load.toFixed(1)}.`,
+  `\`node bench/dashboard.ts --runs ${runs} --iterations ${iterations} --tokens ${tokens} --rounds ${rounds} --pairs ${pairs} --train ${train}\`, ${new Date().toISOString().slice(0, 10)}, ${machine}. Headless Chromium on the same machine; processes that wanted a core before it began: ${load.toFixed(1)}.`,
   "",
   `${runs} runs, one of ${iterations} iterations; an episode of ${tokens} tokens, and one that reads a line of a megabyte. Milliseconds: from the start of loading to the first frame with something useful on it, at most ${bound.first}; from an event to the frame that answers it, at most ${bound.answer}. Median of ${rounds} rounds with an empty cache; the first round, in which the server reads the store, is stated by itself.`,
   "",
@@ -87,7 +87,7 @@ function costs(cost: LiveCost): string[] {
     const runs = cost[side];
     const over = (of: (spent: Spent) => number): number[] =>
       runs.map((spent, i) => of(spent) / of(cost.alone[i]!));
-    const each = (of: (spent: Spent) => number): string => (median(runs.map(of)) / practise).toFixed(4);
+    const each = (of: (spent: Spent) => number): string => (median(runs.map(of)) / train).toFixed(4);
     const clock = spreadOf(over(({ seconds }) => seconds));
     // what else wants the cores changes what a run works by no more than its own caches
     const work = spreadOf(runs.map(({ trainer, server }, i) => (trainer + server) / cost.alone[i]!.trainer));
@@ -110,7 +110,7 @@ function costs(cost: LiveCost): string[] {
   return [
     "## What it costs a run",
     "",
-    `\`whetstone train --env facts\` from random weights on the local engine: ${practise} iterations, after ${warmUps} in which the page's server starts, beside those of the same run without \`--live\` (${alone.toFixed(0)} s by the clock, ${work.toFixed(0)} s of CPU), in ${pairs} rounds of all three, another one first in each. By the clock at most ${bound.cost}; CPU seconds are the run's and its page's server's together, and say more where a machine has other work. The server yields to the run (nice 19). Processes that wanted a core before it began: ${busy.toFixed(1)}.`,
+    `\`whetstone train --env facts\` from random weights on the local engine: ${train} iterations, after ${warmUps} in which the page's server starts, beside those of the same run without \`--live\` (${alone.toFixed(0)} s by the clock, ${work.toFixed(0)} s of CPU), in ${pairs} rounds of all three, another one first in each. By the clock at most ${bound.cost}; CPU seconds are the run's and its page's server's together, and say more where a machine has other work. The server yields to the run (nice 19). Processes that wanted a core before it began: ${busy.toFixed(1)}.`,
     "",
     "| | clock, median ratio | rounds | kept | CPU, median ratio | rounds | run, CPU s an iteration | server | browser | server's start, CPU s once |",
     "| --- | --: | --- | --- | --: | --- | --: | --: | --: | --: |",

@@ -101,11 +101,11 @@ function schoolOf(
       ],
     };
   };
-  const { lexicon } = world;
+  const { vocabulary } = world;
   return {
     ...world,
     tasks: (split) => world.tasks(split).map(retold),
-    lexicon: () => [...(lexicon?.() ?? []), "hint"],
+    vocabulary: () => [...(vocabulary?.() ?? []), "hint"],
   };
 }
 
@@ -179,7 +179,7 @@ async function run(seed: number): Promise<Run> {
       seed,
       iterations,
       contextTokens,
-      watch: (_done, { iteration }) =>
+      onIteration: (_done, { iteration }) =>
         iteration % 10 === 0
           ? progress(`seed ${seed}: iteration ${iteration}, ${seconds(began)} s`)
           : undefined,

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
-import { openTrafficStore } from "../src/store/openProduction.ts";
+import { openTrafficStore } from "../src/store/openTrafficStore.ts";
 import { recorder } from "../src/store/recorder.ts";
 import { startPostgres } from "../test/store/postgres.ts";
 

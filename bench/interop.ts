@@ -33,8 +33,8 @@ import { trainingExamplesFrom } from "../src/exchange/derived.ts";
 import { exportFile } from "../src/exchange/export/exportFile.ts";
 import { importFile } from "../src/exchange/import/importFile.ts";
 import { serveOpenEnv } from "../src/serve/openenv.ts";
-import { openTrafficStore } from "../src/store/openProduction.ts";
-import type { Write } from "../src/store/production.ts";
+import { openTrafficStore } from "../src/store/openTrafficStore.ts";
+import type { Write } from "../src/store/trafficStore.ts";
 import { evaluate } from "../src/train/evaluate.ts";
 import { echo, runIn, settings, tiny } from "../test/train/world.ts";
 import { adapters } from "./interop/adapters.ts";
@@ -288,9 +288,7 @@ async function data(): Promise<void> {
     }
     const kinds: string[] = [];
     for await (const made of trainingExamplesFrom(back)) kinds.push(made.kind);
-    const counted = ["pair", "demonstration", "verdict"].map(
-      (kind) => kinds.filter((k) => k === kind).length,
-    );
+    const counted = ["pair", "demonstration", "rating"].map((kind) => kinds.filter((k) => k === kind).length);
     // of three equal pairs one counts, and of two equal demonstrations
     say(`we read what datasets writes: ${counted.join(", ")}`, isDeepStrictEqual(counted, [1, 1, 1]));
   } finally {

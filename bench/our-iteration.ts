@@ -6,7 +6,7 @@ import type { Engine } from "../src/engine/engine.ts";
 import { defineEnvironment, type Environment } from "../src/env/environment.ts";
 import { grpo } from "../src/methods/baseline/grpo/method.ts";
 import { train } from "../src/train/run.ts";
-import { contextTokens, lexiconOf, type SizeName, sizes } from "./workload.ts";
+import { contextTokens, type SizeName, sizes, vocabularyOf } from "./workload.ts";
 
 /** What one iteration consists of on every side. */
 export interface IterationOrder {
@@ -28,7 +28,7 @@ function rewardOf(reply: string): number {
 }
 
 function environmentOf({ size, texts, maxTokens }: IterationOrder): Environment {
-  const lexicon = lexiconOf(sizes[size].vocabulary);
+  const vocabulary = vocabularyOf(sizes[size].vocabulary);
   return defineEnvironment({
     name: "bench",
     summary: "one reply to one message",
@@ -36,7 +36,7 @@ function environmentOf({ size, texts, maxTokens }: IterationOrder): Environment 
     roles: ["agent"],
     splits: ["train"],
     limits: { turns: 1, actionTokens: maxTokens },
-    lexicon: () => lexicon,
+    vocabulary: () => vocabulary,
     tasks: () =>
       texts.map((content, i) => ({
         id: `task ${i}`,

@@ -13,7 +13,7 @@ import { matmul } from "../src/tensor/ops/matmul.ts";
 import { batchOf, nll, rule } from "./imitation.ts";
 import { serve } from "./lines.ts";
 import { iterations } from "./our-iteration.ts";
-import { contextTokens, lexiconOf, type SizeName, sizes, type TargetRow, tinyRows } from "./workload.ts";
+import { contextTokens, type SizeName, sizes, type TargetRow, tinyRows, vocabularyOf } from "./workload.ts";
 
 const { values } = parseArgs({ options: { threads: { type: "string", default: "2" } } });
 const threads = Number(values.threads);
@@ -59,7 +59,7 @@ await serve({
     const made = await making.create({
       id: "policy",
       seed: 1,
-      lexicon: lexiconOf(vocabulary),
+      vocabulary: vocabularyOf(vocabulary),
       contextTokens,
     });
     mkdirSync(folder, { recursive: true });
@@ -132,7 +132,7 @@ await serve({
       size: { ...sizes["0.5M"].decoder, width: 64, heads: 1, kvHeads: 1 },
       threads,
     });
-    const tiny = await idle.create({ id: "tiny", seed: 1, lexicon: ["a"], contextTokens: 8 });
+    const tiny = await idle.create({ id: "tiny", seed: 1, vocabulary: ["a"], contextTokens: 8 });
     await tiny.score(batchOf([{ tokens: [1, 2, 3], from: 1, group: "a" }]));
     await idle.dispose();
     try {

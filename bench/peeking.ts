@@ -5,13 +5,15 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Random, randomStream } from "../src/core/random.ts";
+import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../src/release/decision.ts";
 import { readGuardrail } from "../src/release/guardrails.ts";
-import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../src/release/verdict.ts";
 
 export interface Scenario {
   readonly name: string;
   /** Probability that a unit is the candidate's; may depend on what was seen so far (sums of rewards and units by arm). */
-  readonly share: number | ((seen: Readonly<Record<UnitOutcome["arm"], { n: number; sum: number }>>) => number);
+  readonly share:
+    | number
+    | ((seen: Readonly<Record<UnitOutcome["arm"], { n: number; sum: number }>>) => number);
   readonly units: number;
   readonly options?: DecisionOptions;
   draw(arm: UnitOutcome["arm"], random: Random): Omit<UnitOutcome, "arm">;

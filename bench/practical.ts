@@ -1,5 +1,5 @@
 /**
- * Which sizes are practical on this machine: `node bench/practical.ts`. One iteration of practice (sampling 4 prompts ×
+ * Which sizes are practical on this machine: `node bench/practical.ts`. One iteration of training (sampling 4 prompts ×
  * 8 replies, then one step on them) of models with random weights in published shapes, each in a process of its own.
  */
 import { execFileSync } from "node:child_process";
@@ -8,7 +8,7 @@ import type { ModelRequest } from "../src/engine/engine.ts";
 import type { DecoderSize } from "../src/engine/local/config.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { batchOf, nll, rule } from "./imitation.ts";
-import { firstWord, lexiconOf, samplePrompts } from "./workload.ts";
+import { firstWord, samplePrompts, vocabularyOf } from "./workload.ts";
 
 interface Shape {
   readonly size: DecoderSize;
@@ -41,7 +41,12 @@ interface Measured {
 async function measure(name: string, lora: boolean): Promise<Measured> {
   const { size, vocabulary } = shapes[name]!;
   const engine = localEngine({ size, ...(lora ? { lora: { rank: 16 } } : {}) });
-  const request: ModelRequest = { id: "policy", seed: 1, lexicon: lexiconOf(vocabulary), contextTokens: 256 };
+  const request: ModelRequest = {
+    id: "policy",
+    seed: 1,
+    vocabulary: vocabularyOf(vocabulary),
+    contextTokens: 256,
+  };
   const model = await engine.create(request);
   let [sampleSeconds, trainSeconds] = [0, 0];
   const ids = samplePrompts(vocabulary, prompts, replies, promptTokens);

@@ -62,7 +62,7 @@ const cpuMs = (): number => process.cpuUsage().user / 1000;
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 try {
   const shelf = await openEntryStore(file);
-  const index = await openRetrieval({ shelf });
+  const index = await openRetrieval({ store: shelf });
   const before = cpuMs();
   for (let i = 0; i < texts.length; i += 2000) {
     await index.put(texts.slice(i, i + 2000).map((text, k) => ({ id: `${i + k}`, text })));
@@ -75,7 +75,7 @@ try {
 
   const again = await openEntryStore(file);
   const opening = cpuMs();
-  const opened = await openRetrieval({ shelf: again });
+  const opened = await openRetrieval({ store: again });
   const openMs = cpuMs() - opening;
   await again.close();
 

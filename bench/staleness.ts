@@ -53,7 +53,7 @@ const environment = defineEnvironment({
       metadata: {},
       seed: i,
     })),
-  lexicon: () => [],
+  vocabulary: () => [],
   start: async (_task, random) => {
     let said = 0;
     return {

@@ -64,7 +64,7 @@ const environment = defineEnvironment({
       metadata: {},
       seed: i,
     })),
-  lexicon: () => [],
+  vocabulary: () => [],
   start: async () => ({
     observe: async () => ({ role: "agent", observation: { messages: [] } }),
     act: async ({ content }) => ({

@@ -33,7 +33,7 @@ export const contextTokens = 256;
 export const firstWord = 7;
 
 /** Words that make the tokenizer's vocabulary as large as wanted; "w0" gets some id from {@link firstWord} on. */
-export const lexiconOf = (vocabulary: number): string[] =>
+export const vocabularyOf = (vocabulary: number): string[] =>
   Array.from({ length: vocabulary - firstWord }, (_, i) => `w${i}`);
 
 /** A row whose tokens from position `from` on are targets. Rows of one group share their first `from` tokens. */

@@ -68,7 +68,7 @@ const directory = agent(operator, {
   reward: ({ phone }, said) => Number(said === `${phone}`),
   replay: true,
   limits: { turns: 4, actionTokens: 8 },
-  lexicon: () => [
+  vocabulary: () => [
     `which number has ${people.join(" ")} unknown 0 1 2 3 4 5 6 7 8 9`,
     "<tools> </tools> <function=where> <parameter=person> </parameter> </function> <function=phone> <parameter=room>",
     Array.from({ length: 8 }, (_, room) => `room${room}`).join(" "),

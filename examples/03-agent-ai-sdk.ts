@@ -64,7 +64,7 @@ const shop = agent(clerk, {
   reward: (ware, said) => Number(said === `${ware[ware.asked]}`),
   replay: true,
   limits: { turns: 4, actionTokens: 8 },
-  lexicon: () => [
+  vocabulary: () => [
     `what does a cost how many of are left ${items.join(" ")} unknown 0 1 2 3 4 5 6 7 8 9`,
     "<tools> </tools> <function=price> <function=stock> <parameter=item> </parameter> </function>",
   ],

@@ -17,7 +17,7 @@ const engine = tabularEngine();
 const model = await engine.create({
   id: "policy",
   seed: 1,
-  lexicon: ["how do i sleep", "routine coffee pills", "and then"],
+  vocabulary: ["how do i sleep", "routine coffee pills", "and then"],
   contextTokens: 64,
 });
 

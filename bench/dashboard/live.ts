@@ -39,7 +39,7 @@ export async function liveCost(
       const side = sides[(round + i) % sides.length]!;
       progress(`a run, ${side}: round ${round + 1} of ${pairs}`);
       const at = join(folder, `${side}-${round}`);
-      const run = practice(at, iterations, side !== "alone");
+      const run = training(at, iterations, side !== "alone");
       const page = side === "watched" ? await browser.newPage() : undefined;
       try {
         cost[side].push(await spent(run, iterations, async (url) => page && look(page, url, at)));
@@ -52,7 +52,7 @@ export async function liveCost(
   return cost;
 }
 
-function practice(at: string, iterations: number, live: boolean): Command {
+function training(at: string, iterations: number, live: boolean): Command {
   const config = `${at}.config.mjs`;
   const settings = { warmStart: { updates: 40 }, evaluation: { tasks: 0, every: 0 } };
   writeFileSync(config, `export default ${JSON.stringify(settings)};\n`);

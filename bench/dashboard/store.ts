@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomStream } from "../../src/core/random.ts";
 import type { Trajectory, Turn } from "../../src/core/types.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import { openRunStore } from "../../src/store/store.ts";
 
 export interface Size {
   readonly runs: number;

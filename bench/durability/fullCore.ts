@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { request } from "undici";
 import { singleCoreFlags } from "../../src/cli/threadPriority.ts";
 import type { Random } from "../../src/core/random.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { call, target } from "../gateway/load.ts";
 import { started } from "../gateway/started.ts";
 

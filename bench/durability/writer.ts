@@ -1,7 +1,7 @@
 /** A process that takes signals and traffic a line at a time, and says what it has taken. It is there to be killed. */
 import { createInterface } from "node:readline";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
 
 /** A signal waits for its acknowledgement; traffic is recorded without one. */

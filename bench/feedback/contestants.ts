@@ -3,12 +3,12 @@ import { teacher } from "../../src/annotate/teacher.ts";
 import {
   environmentText,
   firstOf,
-  siblingSolution,
   type PrivilegedContext,
+  siblingSolution,
 } from "../../src/common/tokens/privilegedContext.ts";
-import type { Critiquer } from "../../src/core/critic.ts";
+import type { Critiquer } from "../../src/core/critiquer.ts";
 import type { Method } from "../../src/core/slots.ts";
-import { scriptedCritiquer } from "../../src/critic/scripted.ts";
+import { scriptedCritiquer } from "../../src/evaluator/scripted.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { critiqueGrpo, refining } from "../../src/methods/language-feedback/critique-grpo/method.ts";
@@ -18,7 +18,7 @@ import { scoreSelfCorrect } from "../../src/methods/language-feedback/score-self
 import { sdpo } from "../../src/methods/language-feedback/sdpo/method.ts";
 import { plainAscent } from "../../src/train/trainingArm.ts";
 
-/** Tasks practised in each iteration. */
+/** Tasks trained in each iteration. */
 const tasks = 8;
 
 export interface Setup {
@@ -36,7 +36,7 @@ export interface Contestant {
   readonly name: string;
   /** Whether it hears critiques. */
   readonly hears: boolean;
-  /** Whether it practises two answers in one context. */
+  /** Whether it trains two answers in one context. */
   readonly twice?: true;
   build(setup: Setup): Method;
 }
@@ -116,7 +116,7 @@ export const contestants: readonly Contestant[] = [
     twice: true,
     build: (setup) => {
       const built = scoreSelfCorrect.build(settingsOf(setup, setup.looks / 2));
-      // three tenths of practice on the second answer alone, as in 45 of 150 iterations
+      // three tenths of training on the second answer alone, as in 45 of 150 iterations
       const until = Math.round(0.3 * setup.iterations);
       return { ...built, phases: (built.phases ?? []).map((phase) => ({ ...phase, until })) };
     },

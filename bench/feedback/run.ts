@@ -1,4 +1,4 @@
-/** One run: practice until the budget of feedback is spent, with success by feedback. */
+/** One run: training until the budget of feedback is spent, with success by feedback. */
 import { setImmediate } from "node:timers/promises";
 import type { Environment } from "../../src/env/environment.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
@@ -77,9 +77,9 @@ export async function measured(
   const { seed, budget, learningRate, accuracy } = key;
   const { looks, secondLook } = world;
   if (contestant.twice && typeof secondLook === "string") throw new Error(`${world.name}: ${secondLook}`);
-  const practised = contestant.twice && typeof secondLook !== "string" ? secondLook : world;
+  const trained = contestant.twice && typeof secondLook !== "string" ? secondLook : world;
   const ledger: Ledger = { outcomes: 0, critiques: 0 };
-  const environment = practised.environment(seed);
+  const environment = trained.environment(seed);
   const tasks = environment.tasks("train");
   const engine = world.engine(environment);
   const spent = new AbortController();
@@ -95,13 +95,13 @@ export async function measured(
       seed,
       iterations,
       stop: AbortSignal.any([stop, spent.signal]),
-      prepare: async (policy) => void points.push([0, rounded(await practised.success(policy, tasks))]),
-      watch: async (_done, _state, policy) => {
+      prepare: async (policy) => void points.push([0, rounded(await trained.success(policy, tasks))]),
+      onIteration: async (_done, _state, policy) => {
         await setImmediate(); // nothing else here waits for the event loop, which hears of Ctrl-C
         const feedback = ledger.outcomes + ledger.critiques;
-        points.push([feedback, rounded(await practised.success(policy, tasks))]);
+        points.push([feedback, rounded(await trained.success(policy, tasks))]);
         if (feedback < budget) return;
-        if (practised.success !== world.success) first = rounded(await world.success(policy, tasks));
+        if (trained.success !== world.success) first = rounded(await world.success(policy, tasks));
         spent.abort();
       },
     });

@@ -13,7 +13,7 @@ import { inverseOf, inverses } from "../../src/worlds/inverses.ts";
 import { lock, settingsOf } from "../../src/worlds/lock.ts";
 import { tryAgain } from "../../src/worlds/tryAgain.ts";
 
-/** How two answers in one context are practised, and the success of the second one. */
+/** How two answers in one context are trained, and the success of the second one. */
 export interface SecondLook {
   environment(seed: number): Environment;
   success(policy: Model, tasks: readonly Task[]): Promise<number>;
@@ -30,7 +30,7 @@ export interface World {
   readonly looks: number;
   environment(seed: number): Environment;
   engine(environment: Environment): Engine;
-  /** Probability in 0…1, mean over the tasks practised, without advice. */
+  /** Probability in 0…1, mean over the tasks trained on, without advice. */
   success(policy: Model, tasks: readonly Task[]): Promise<number>;
   /** Or why there is none. */
   readonly secondLook: SecondLook | string;
@@ -52,7 +52,7 @@ function reader(
   place: (context: readonly string[], reply: readonly string[]) => readonly [name: string, index: number],
 ): Reading {
   return {
-    told: (message) => !own.test(message),
+    isRead: (message) => !own.test(message),
     shift: (told, reply, word, context) => {
       const [name, index] = place(context, reply);
       return told.reduce((sum, text) => {
@@ -136,7 +136,7 @@ const codeWorld: World = {
         turns: 2,
         until: "last",
         words: ({ task, replies }) => `${task.prompt[0]!.content} ${replies.at(-1)} : revise`,
-        lexicon: () => [": revise"],
+        vocabulary: () => [": revise"],
       }),
     success: (policy, tasks) => meanOver(tasks, (task) => secondCode(policy, task)),
   },

@@ -8,6 +8,6 @@ const engine = localEngine({
   tokenizer: "bytes",
   size: { width: 16, layers: 1, heads: 1, kvHeads: 1, feedForward: 16 },
 });
-const model = await engine.create({ id: "m", seed: 1, lexicon: [], contextTokens: 300 });
+const model = await engine.create({ id: "m", seed: 1, vocabulary: [], contextTokens: 300 });
 const { openai } = await openaiServer(model, { key: "fuzz", maxTokens: 4 });
 console.log(JSON.stringify({ url: openai.baseURL.replace(/\/v1$/, "") }));

@@ -75,7 +75,7 @@ async function trained(root: string): Promise<Made> {
   const [base, peft, merged] = [inside("base"), inside("peft"), inside("merged")];
   for (const folder of [base, peft, merged]) mkdirSync(folder);
   const fresh = localEngine({ tokenizer: "bytes", threads: 1 });
-  const before = await fresh.create({ id: "policy", seed: 1, lexicon: [], contextTokens });
+  const before = await fresh.create({ id: "policy", seed: 1, vocabulary: [], contextTokens });
   await before.save(base);
   const random = randomStream(1);
   const rows = Array.from({ length: 16 }, () =>

@@ -11,8 +11,8 @@ import { jsonLine } from "../../src/exchange/jsonLine.ts";
 import { exportRun, type TrajectoryForm, trajectoryForms } from "../../src/exchange/run/exportRun.ts";
 import { collect } from "../../src/exchange/sessions.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import { openRunStore, type RunStore, type StoredTrajectory } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import { openRunStore, type RunStore, type StoredTrajectory } from "../../src/store/runStore.ts";
 import { runIn, tiny } from "../../test/train/world.ts";
 
 /** What a tool found in a file, and more of its own. */

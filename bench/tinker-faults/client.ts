@@ -26,7 +26,7 @@ const letters: Environment = {
       metadata: {},
       seed: i,
     })),
-  lexicon: () => [],
+  vocabulary: () => [],
   start: async () => ({
     observe: async () => ({ role: "agent", observation: { messages: [] } }),
     async act({ content }) {

@@ -11,7 +11,7 @@ if (!existsSync(tiny)) {
   const size = { width: 16, layers: 1, heads: 2, kvHeads: 2, feedForward: 16 };
   const engine = localEngine({ tokenizer: "bytes", size, threads: 1 });
   mkdirSync(tiny, { recursive: true });
-  await (await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 128 })).save(tiny);
+  await (await engine.create({ id: "tiny", seed: 1, vocabulary: [], contextTokens: 128 })).save(tiny);
   await engine.dispose();
 }
 const base = await openBase(tiny, { threads: 1 });

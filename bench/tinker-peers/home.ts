@@ -13,7 +13,7 @@ import { key, type Peer } from "./peers.ts";
 import { long } from "./scale.ts";
 
 const steps = 5;
-const request = { id: "policy", seed: 7, lexicon: [], contextTokens: 64 } as const;
+const request = { id: "policy", seed: 7, vocabulary: [], contextTokens: 64 } as const;
 
 /**
  * Trains an adapter on a server, downloads it as `whetstone export` does, and compares what both say of the same row.

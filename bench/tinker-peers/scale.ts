@@ -92,7 +92,7 @@ async function scaleBy(open: (seed: number) => Promise<Adapter>): Promise<Scale>
 /** By the loss as the system sees an engine: here or on a server, made equal. */
 export function scaleOf(engine: Engine): Promise<Scale> {
   return scaleBy(async (seed) => {
-    const model = await engine.create({ id: "policy", seed, lexicon: [], contextTokens: 64 });
+    const model = await engine.create({ id: "policy", seed, vocabulary: [], contextTokens: 64 });
     return {
       logp: async (row) => (await model.score(batchOf([row]))).logp,
       async step(rows) {

@@ -5,7 +5,7 @@ export default tabularEngine({
   context: "message",
   prior: (_context, word) => (/^w\d$/.test(word) ? 0 : -1e9),
   reading: {
-    told: (message) => message.startsWith("not "),
+    isRead: (message) => message.startsWith("not "),
     shift: (told, reply, word) => {
       const blamed = new Set(told.flatMap((text) => text.match(/w\d+ at \d+/g) ?? []));
       return blamed.has(`${word} at ${reply.length + 1}`) ? -4 : 0;

@@ -11,7 +11,7 @@ export default tabularEngine({
   // one number for each word of the ticket and each plan: what is learnt of one ticket holds for others
   features: (context) => context.filter((word) => !word.startsWith("<")).map((word) => `has ${word}`),
   reading: {
-    told: () => false,
+    isRead: () => false,
     replied: () => true,
     shift: (told, _reply, word, context) => {
       const asked = new Set(context);

@@ -4,11 +4,11 @@ import { mean } from "../../src/common/statistics/statistics.ts";
 import type { Model } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
-import { type ObservedFeedback, observedFeedback } from "../../src/helper/observed.ts";
+import { type ObservedFeedback, observedFeedback } from "../../src/helper/observedFeedback.ts";
 import { featuresOf, type Learner } from "./learners.ts";
-import { beginner, nextVersion } from "./practice.ts";
 import { type Tried, tried } from "./release.ts";
 import { type Service, startService } from "./service.ts";
+import { beginner, nextVersion } from "./training.ts";
 
 /** Sizes of the demonstration. */
 export interface Plan {
@@ -19,11 +19,11 @@ export interface Plan {
   readonly batch: number;
   /** Iterations of imitation before the first visit, and of training for each candidate. */
   readonly imitation: number;
-  readonly practice: number;
+  readonly training: number;
 }
 
-export const usualPlan: Plan = { rounds: 3, visits: 500, batch: 100, imitation: 200, practice: 30 };
-export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, practice: 3 };
+export const usualPlan: Plan = { rounds: 3, visits: 500, batch: 100, imitation: 200, training: 30 };
+export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, training: 3 };
 
 /** Size of the policy, a transformer of about 80,000 parameters. */
 export const policySize = { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 };
@@ -83,7 +83,7 @@ export async function closedLoop(
     await people.tell();
     done(0, visits);
     for (let round = 1; round <= plan.rounds; round++) {
-      underway(`round ${round}: a reward model, and practice on it`);
+      underway(`round ${round}: a reward model, and training on it`);
       const asked = await listened(service, learner, since, heard);
       const reward = learner.reward();
       await reward.fit(heard);
@@ -92,7 +92,7 @@ export async function closedLoop(
         requests: asked,
         reward,
         seed: seed * 1000 + round,
-        iterations: plan.practice,
+        iterations: plan.training,
         stop,
       });
       const candidate: Held = { id: `v${round}`, model };

@@ -1,9 +1,9 @@
 /** A candidate gets half of the visits, until live evidence says to promote it or roll it back. */
 import type { Id } from "../../src/core/types.ts";
 import type { Visit, Visitors } from "../../src/env/users/visitors.ts";
-import { meanValue } from "../../src/release/evidence.ts";
+import { type Decision, sequentialDecision } from "../../src/release/decision.ts";
 import { readGuardrail } from "../../src/release/guardrails.ts";
-import { type Decision, sequentialDecision } from "../../src/release/verdict.ts";
+import { meanValue } from "../../src/release/liveData.ts";
 import type { Service } from "./service.ts";
 
 export interface Trial {

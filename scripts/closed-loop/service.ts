@@ -14,9 +14,9 @@ import { openVersion } from "../../src/serve/gateway/open.ts";
 import { policy } from "../../src/serve/gateway/policy.ts";
 import { serveProduction } from "../../src/serve/gateway/server.ts";
 import { liveVersions } from "../../src/serve/gateway/versions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 
 export interface Service {
   /** Address of the gateway. */

@@ -18,7 +18,10 @@ export interface Scored {
 }
 
 /** Units with any credit, and its sum. A unit without credit has no value (not 0) and is left out. */
-export function scoredUnits(evidence: AnnotatedExperience, { channels, required = [] }: ChannelOptions): Scored[] {
+export function scoredUnits(
+  evidence: AnnotatedExperience,
+  { channels, required = [] }: ChannelOptions,
+): Scored[] {
   const sums = new Map<Id, number>();
   const heard = required.map((name) => new Set(evidence.channels[name]?.map(({ at }) => at.trajectory)));
   for (const [name, credits] of Object.entries(evidence.channels)) {
@@ -45,7 +48,10 @@ export function scoredGroups(evidence: AnnotatedExperience, options: ChannelOpti
  * The credits of each trajectory per turn, [turns]; a credit about the whole trajectory counts at its last turn. A
  * trajectory without any credit is absent.
  */
-export const creditsByTurn = (evidence: AnnotatedExperience, options: ChannelOptions): Map<Id, Float64Array> =>
+export const creditsByTurn = (
+  evidence: AnnotatedExperience,
+  options: ChannelOptions,
+): Map<Id, Float64Array> =>
   creditsAt(
     evidence,
     options,
@@ -54,7 +60,10 @@ export const creditsByTurn = (evidence: AnnotatedExperience, options: ChannelOpt
   );
 
 /** Each credit at the last action token of its target, [action tokens]; only for trajectories with credit. */
-export const creditsByToken = (evidence: AnnotatedExperience, options: ChannelOptions): Map<Id, Float64Array> =>
+export const creditsByToken = (
+  evidence: AnnotatedExperience,
+  options: ChannelOptions,
+): Map<Id, Float64Array> =>
   creditsAt(
     evidence,
     options,

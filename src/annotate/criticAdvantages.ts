@@ -49,7 +49,7 @@ export function criticAdvantages(options: CriticAdvantagesOptions = {}): Annotat
     for (let pass = 0; pass < passes; pass++) await critic.fit(rows);
     const notes = await Promise.all(
       trajectories.map(async (t) => {
-        const worths = await critic.predict(t.turns.map((turn) => saidIn(turn, observation)));
+        const worths = await critic.predict(t.turns.map((turn) => repliesIn(turn, observation)));
         return [t.id, Float32Array.from(worths, ({ q, v }) => q - v)] as const;
       }),
     );
@@ -57,7 +57,7 @@ export function criticAdvantages(options: CriticAdvantagesOptions = {}): Annotat
   };
 }
 
-const saidIn = (turn: Turn, observation: (turn: Turn) => string): Said => ({
+const repliesIn = (turn: Turn, observation: (turn: Turn) => string): Said => ({
   observation: observation(turn),
   utterance: turn.action.content,
 });
@@ -77,7 +77,7 @@ function rowsOf({ turns, end }: Trajectory, options: CriticAdvantagesOptions) {
         backup === "return"
           ? { reward: returns[k]!, next: null }
           : { reward: paid[k]!, next: next ? observation(next) : null };
-      return [{ x: saidIn(turn, observation), y, weight: 1 }];
+      return [{ x: repliesIn(turn, observation), y, weight: 1 }];
     })
     .reverse();
 }

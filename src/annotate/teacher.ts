@@ -1,6 +1,6 @@
 import { type Hindsight, hindsightNotes } from "../common/tokens/hindsight.ts";
 import { batchOf } from "../common/tokens/pack.ts";
-import { type PrivilegedContext, insertedAfterTask } from "../common/tokens/privilegedContext.ts";
+import { insertedAfterTask, type PrivilegedContext } from "../common/tokens/privilegedContext.ts";
 import { rewritten } from "../common/tokens/rewrite.ts";
 import type { Batch, TokenRows } from "../core/batch.ts";
 import { present } from "../core/errors.ts";

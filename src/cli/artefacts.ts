@@ -12,7 +12,7 @@ import type { ArtefactStore, ArtefactSummary } from "../store/artefacts.ts";
 import { addLearn } from "./artefactsLearn.ts";
 import { addCommand, type Io, interval, paint, roomOf, table } from "./output.ts";
 import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
-import { time } from "./versionWords.ts";
+import { time } from "./versionText.ts";
 
 interface StoreFlags {
   readonly store: string;

@@ -1,6 +1,11 @@
 /** `whetstone artefacts learn`: corrections and preferences from production as examples or lessons, without any model. */
 import { type Command, Option } from "commander";
-import { emptyInstructions, emptyLibrary, withEntries, withExamples } from "../common/artefacts/mergeArtefacts.ts";
+import {
+  emptyInstructions,
+  emptyLibrary,
+  withEntries,
+  withExamples,
+} from "../common/artefacts/mergeArtefacts.ts";
 import { joinedOrigins } from "../common/artefacts/origins.ts";
 import { type Artefact, artefactVersion, artefactWords, type Origins } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";

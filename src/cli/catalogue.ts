@@ -11,7 +11,7 @@ import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import type { Recipe } from "../method/method.ts";
 import { methods } from "../methods/catalogue.ts";
-import { type ChatModelSettings, configuredChatEngine, chatModelKeys } from "./chatOptions.ts";
+import { type ChatModelSettings, chatModelKeys, configuredChatEngine } from "./chatOptions.ts";
 import { loadModule } from "./module.ts";
 import { serverEngine, type TrainingServer, trainingServerKeys } from "./tinker.ts";
 

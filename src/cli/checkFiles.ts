@@ -53,7 +53,7 @@ export const checkDigest = (folder: PaperFolder): string =>
 /** Of all that a run of a check is made by: what was measured with other code is measured again. */
 export function codeDigest(): string {
   const rooms =
-    "core,tensor,engine,env,rollout,annotate,feedback,credit,advantage,objective,update,data,critic,helper,memory,method,train";
+    "core,tensor,engine,env,rollout,annotate,feedback,credit,advantage,objective,update,data,evaluator,helper,memory,method,train";
   const files = globSync(`{${rooms}}/**/*.{ts,js}`, { cwd: src }).sort();
   return digest(...files.map((file) => readFileSync(join(src, file))));
 }

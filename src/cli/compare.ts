@@ -13,12 +13,12 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
-import { openRunStore } from "../store/store.ts";
+import { openRunStore } from "../store/runStore.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
-import { comparisonTables, type ReportRun, comparisonReporter } from "./compareWords.ts";
+import { comparisonReporter, comparisonTables, type ReportRun } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";
@@ -53,7 +53,7 @@ export function addCompare(program: Command, io: Io): void {
     .option("--iterations <n>", "updates of the policy: the same budget of episodes for all", "80")
     .option(
       "--episodes <n>",
-      "in place of --iterations: practice ends once so many were played, those of selection included",
+      "in place of --iterations: training ends once so many were played, those of selection included",
     )
     .option("--rates <list>", "step sizes to choose from for each method, on seeds that are not reported")
     .option("--tuning-seeds <n>", "runs for each step size", "2")
@@ -74,7 +74,7 @@ interface Plan {
   readonly engine: string;
   readonly out: string;
   readonly iterations: number;
-  /** What ends practice, where that is not iterations. */
+  /** What ends training, where that is not iterations. */
   readonly episodes?: number;
   readonly tasks: number;
   readonly contextTokens: number;
@@ -214,7 +214,7 @@ const trainedSharesOf = (
     ),
   );
 
-/** The best of some step sizes for a method, by success in practice, on seeds of its own. */
+/** The best of some step sizes for a method, by success in training, on seeds of its own. */
 async function tuned(
   recipe: Recipe,
   rates: readonly number[],
@@ -308,9 +308,9 @@ function iterationsOf(recipe: Recipe, settings: Partial<Settings>, plan: Plan): 
   const { environment, iterations, episodes } = plan;
   if (episodes === undefined) return iterations;
   const { tasks, groupSize } = { ...recipe.defaults, ...settings };
-  // no task is practised twice in an iteration
-  const practised = Math.min(tasks, environment.tasks("train").length);
-  return recipe.weightFree ? episodes : Math.ceil(episodes / (practised * groupSize));
+  // no task is played twice in an iteration
+  const trained = Math.min(tasks, environment.tasks("train").length);
+  return recipe.weightFree ? episodes : Math.ceil(episodes / (trained * groupSize));
 }
 
 function remembered(memory: string, name: string, iterations: number): ComparedRun | undefined {
@@ -351,7 +351,7 @@ async function readStore(
   }
 }
 
-/** The policy of a seed before any practice, where the environment has somebody to imitate: made once for all methods. */
+/** The policy of a seed before any training, where the environment has somebody to imitate: made once for all methods. */
 async function startingWeights(seed: number, plan: Plan): Promise<string | undefined> {
   const { environment, out, contextTokens, stop, io } = plan;
   if (!environment.flawed) return undefined;

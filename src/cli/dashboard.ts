@@ -10,7 +10,7 @@ import { dashboard } from "../serve/dashboard/index.ts";
 import { failed } from "../serve/failed.ts";
 import { inbox } from "../serve/inbox.ts";
 import { versionRoutes } from "../serve/versions.ts";
-import { openTrafficStore } from "../store/openProduction.ts";
+import { openTrafficStore } from "../store/openTrafficStore.ts";
 import { recorder } from "../store/recorder.ts";
 import { signalled } from "./interrupted.ts";
 import { highestPort, statedNumber } from "./options.ts";

@@ -4,7 +4,7 @@ import { availableParallelism, cpus, freemem, tmpdir, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
-import { openRunStore } from "../store/store.ts";
+import { openRunStore } from "../store/runStore.ts";
 import { nodeTooOld } from "./nodeVersion.ts";
 import { addCommand, folded, type Io, paint } from "./output.ts";
 
@@ -13,7 +13,7 @@ interface Finding {
   /** "note": it works, but could be better. */
   readonly state: "ok" | "note" | "missing";
   readonly found: string;
-  /** One imperative sentence, where something is to be mended. */
+  /** How to fix a problem: one imperative sentence. */
   readonly fix?: string;
 }
 

@@ -19,7 +19,7 @@ import { limitConcurrency } from "../train/limit.ts";
 import { splitName } from "../train/splits.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { type ChatFlags, withChatFlags } from "./chat.ts";
-import { evaluatedPolicy, artefactLines } from "./evaluationOptions.ts";
+import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
@@ -78,7 +78,7 @@ export function addEval(program: Command, io: Io): void {
       if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
       refuseOfSuites(options);
       const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-      const { found, told, open, dispose } = await evaluatedPolicy(named, options, io);
+      const { found, artefact: told, open, dispose } = await evaluatedPolicy(named, options, io);
       const environment = await environmentOf(options.env, found?.begun);
       const split = options.split ?? heldOut(environment);
       if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);

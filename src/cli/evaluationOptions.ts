@@ -27,7 +27,7 @@ export interface EvaluatedPolicy {
   readonly name: string;
   /** The run or checkpoint, where one was named. */
   readonly found?: FoundWeights;
-  readonly told?: ArtefactVersion;
+  readonly artefact?: ArtefactVersion;
   open(stop: AbortSignal): Promise<Model | Chat>;
   /** Says what was spent, where replies are paid for. */
   dispose(): Promise<void>;
@@ -44,8 +44,8 @@ export async function evaluatedPolicy(
   io: Io,
 ): Promise<EvaluatedPolicy> {
   const found = named === undefined ? undefined : await findWeights("eval", named, flags.store);
-  const version = await toldVersion(flags, found);
-  const told = version && { told: version };
+  const version = await versionWithArtefact(flags, found);
+  const told = version && { artefact: version };
   const talking = talkingFlags(flags, found);
   if (talking) {
     let chat: Chat | undefined;
@@ -70,7 +70,10 @@ export async function evaluatedPolicy(
 }
 
 /** What a report says of it; nothing where nobody would expect that something is told. */
-export function artefactLines(told: ArtefactVersion | undefined, asked: string | undefined): readonly string[] {
+export function artefactLines(
+  told: ArtefactVersion | undefined,
+  asked: string | undefined,
+): readonly string[] {
   if (told) {
     const { kind } = told.artefact;
     const how = kind === "tree" ? "Played in its place" : "Told";
@@ -91,7 +94,7 @@ function talkingFlags(flags: EvaluationFlags, found: FoundWeights | undefined): 
   };
 }
 
-async function toldVersion(
+async function versionWithArtefact(
   { artefact: wanted, store: file }: EvaluationFlags,
   found: FoundWeights | undefined,
 ): Promise<ArtefactVersion | undefined> {

@@ -209,7 +209,7 @@ async function exportData(
 /** Why nothing followed from feedback, for people. */
 const whys = {
   same: "a correction of blanks, case or punctuation alone",
-  duplicate: "the very same lesson came before",
+  duplicate: "the very same example came before",
   overruled: "its giver said otherwise later",
   rejected: "a reviewer rejected it",
   noReply: "about no single reply that is known",

@@ -1,7 +1,7 @@
 /** `whetstone forget`: people's data goes, from tables, log and exported files, and a search shows that it is gone. */
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Erase, Erasure, TrafficStore } from "../store/production.ts";
+import type { Erase, Erasure, TrafficStore } from "../store/trafficStore.ts";
 import { requireConsent } from "./consent.ts";
 import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";

@@ -2,35 +2,35 @@
 import { resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
-import type { TrainingExampleKind, TrainingExample } from "../core/trainingExamples.ts";
+import type { TrainingExample, TrainingExampleKind } from "../core/trainingExamples.ts";
 import type { Environment } from "../env/environment.ts";
 import { loggedPrompts } from "../env/loggedPrompts.ts";
 import { trainingExamplesFrom } from "../exchange/derived.ts";
 import { isPostgresUrl } from "../store/where.ts";
-import { fromExamples, exampleKindFor } from "../train/fromExamples.ts";
+import { exampleKindFor, fromExamples } from "../train/fromExamples.ts";
 import { withTrafficStore } from "./trafficStore.ts";
 
-/** Where the lessons of a run come from. What came in after `until` is left for the next run, also when this one goes on. */
+/** Where the examples of a run come from. What came in after `until` is left for the next run, also when this one goes on. */
 export interface FeedbackSource {
   readonly store: string;
   /** Milliseconds since 1970. */
   readonly until: number;
   /** Default: those that suit the method. */
-  readonly lessons?: TrainingExampleKind;
+  readonly examples?: TrainingExampleKind;
 }
 
 /**
- * The method with its play replaced by lessons, and the prompts of these as an environment.
+ * The method with its play replaced by examples, and the prompts of these as an environment.
  * @param measured where what was learnt is measured. Default: on prompts that are held out.
  * @throws WhetstoneError `task.none` where there is nothing to learn from.
  */
 export async function fromFeedback(
   method: Method,
-  { store, until, lessons: stated }: FeedbackSource,
+  { store, until, examples: stated }: FeedbackSource,
   measured?: Environment,
 ): Promise<{ readonly method: Method; readonly environment: Environment }> {
   const kind = stated ?? exampleKindFor(method);
-  const lessons = await withTrafficStore(
+  const examples = await withTrafficStore(
     store,
     async (production) => {
       const found: TrainingExample[] = [];
@@ -41,23 +41,23 @@ export async function fromFeedback(
     },
     "there",
   );
-  if (lessons.length === 0) {
+  if (examples.length === 0) {
     throw new WhetstoneError("task.none", {
       where: `--from-feedback ${store}`,
-      got: `no lessons of the kind "${kind}"`,
+      got: `no examples of the kind "${kind}"`,
       expected: `what method "${method.id}" learns from`,
-      fix: "Choose another kind with --lessons, or another method; docs/data.md says what each kind is made from.",
+      fix: "Choose another kind with --examples, or another method; docs/data.md says what each kind is made from.",
     });
   }
   return {
-    method: fromExamples(method, lessons, { kind }),
-    environment: loggedPrompts(lessons, measured ? { measured } : {}),
+    method: fromExamples(method, examples, { kind }),
+    environment: loggedPrompts(examples, measured ? { measured } : {}),
   };
 }
 
 /** Of a conversation that nobody said anything of, nothing is learnt. */
-const isHeard = (lesson: TrainingExample): boolean =>
-  lesson.kind !== "conversation" || lesson.logged.signals.length > 0;
+const isHeard = (example: TrainingExample): boolean =>
+  example.kind !== "conversation" || example.logged.signals.length > 0;
 
 /** A store as a run remembers it: found from any folder, and without a password, which stands in no file. */
 export function storeName(where: string): string {

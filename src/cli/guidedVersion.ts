@@ -4,9 +4,9 @@ import { writtenBy } from "../common/artefacts/origins.ts";
 import { artefactVersion, type Guide } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import { versionWithArtefact } from "../serve/toldVersion.ts";
+import { versionWithArtefact } from "../serve/versionWithArtefact.ts";
 import { keptVersion } from "../store/keptVersion.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { versionByWeights } from "./versionByWeights.ts";
 
 export interface GuideFlags {

@@ -1,9 +1,9 @@
 /** `whetstone import`: traffic and feedback that somebody else's tool has collected. */
 import { type Command, Option } from "commander";
 import { type Imported, type ImportFormat, importers, importFile } from "../exchange/import/importFile.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { addCommand, type Io, progressLine } from "./output.ts";
-import { trafficStoreOption, redacting, redactOption, withTrafficStore } from "./trafficStore.ts";
+import { redacting, redactOption, trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 
 /** Milliseconds after which it says how far it is. */
 const quiet = 1000;

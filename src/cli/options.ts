@@ -55,7 +55,7 @@ export interface RunConfig {
   readonly cache: string;
   readonly seed: number;
   readonly iterations: number;
-  /** Practice ends once so many were played. */
+  /** Training ends once so many were played. */
   readonly episodes: number;
   readonly budget: string;
   readonly out: string;
@@ -75,7 +75,7 @@ export interface RunConfig {
   /** Learn from what people said in production, in place of play: the store of it. The environment only measures then. */
   readonly fromFeedback: string;
   /** Of that, what to learn from. Default: what suits the method. */
-  readonly lessons: TrainingExampleKind;
+  readonly examples: TrainingExampleKind;
 }
 
 interface Row<T> {
@@ -149,7 +149,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     schema: z.enum(engineNames),
   },
   model: {
-    flag: "--model <folder|owner/name>",
+    flag: "--model <folder|file.gguf|owner/name>",
     help: "checkpoint to begin from, here or on the Hugging Face Hub (default: random weights); with --engine chat: which model of the API",
     schema: text,
   },
@@ -234,12 +234,12 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   iterations: { flag: "--iterations <n>", help: "updates of the policy", schema: count(0) },
   episodes: {
     flag: "--episodes <n>",
-    help: "end practice with the iteration in which so many episodes have been played",
+    help: "end training with the iteration in which so many episodes have been played",
     schema: count(1),
   },
   budget: {
     flag: "--budget <time>",
-    help: "longest practice: 90s, 10m, 1h; warm start and final evaluation come on top",
+    help: "longest training: 90s, 10m, 1h; warm start and the evaluations before and after come on top",
     schema: text,
   },
   out: { flag: "--out <folder>", help: "folder of the run", schema: text },
@@ -254,7 +254,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "episodes at a time; results do not depend on it",
     schema: count(1),
   },
-  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence (default: as the pretrained model and the memory allow, else 128)", schema: count(8, mostTokens) },
+  contextTokens: {
+    flag: "--context-tokens <n>",
+    help: "longest sequence (default: as the pretrained model and the memory allow, else 128)",
+    schema: count(8, mostTokens),
+  },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
     help: "save this often, or less where saving would take more than 2 % of the time; 0: after every iteration",
@@ -265,9 +269,9 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "learn from what people said in production, in place of play: a store of whetstone serve or import",
     schema: text,
   },
-  lessons: {
-    flag: "--lessons <kind>",
-    help: "with --from-feedback: conversation, pair, demonstration or verdict (default: what suits the method)",
+  examples: {
+    flag: "--examples <kind>",
+    help: "with --from-feedback: conversation, pair, demonstration or rating (default: what suits the method)",
     schema: z.enum(trainingExampleKinds),
   },
   warmStart: {

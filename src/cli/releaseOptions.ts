@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReleaseControllerOptions } from "../release/controller.ts";
-import { meanValue } from "../release/evidence.ts";
 import { defaultGuardrails, readGuardrail, sayBound } from "../release/guardrails.ts";
-import type { TrafficStore } from "../store/production.ts";
+import { meanValue } from "../release/liveData.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { seconds } from "./durations.ts";
 
 export interface ReleaseFlags {

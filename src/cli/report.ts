@@ -1,7 +1,7 @@
 /** What is printed when a run has ended: before and after, an example, where things are, what to try next. */
 import { dirname, join, relative } from "node:path";
 import type { HealthReport } from "../diagnose/health/health.ts";
-import { openRunStore } from "../store/store.ts";
+import { openRunStore } from "../store/runStore.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
 import { splitName } from "../train/splits.ts";
 import { healthLines } from "./healthLines.ts";
@@ -61,7 +61,7 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
   const lines = successTable(report.evaluations, roomOf(io));
   if (lines.length > 0) io.say("", paint(io, "bold", lines[0]!), ...lines.slice(1));
   const speed = Math.round(report.tokensPerSecond);
-  io.say("", `${duration(report.seconds)}${speed > 0 ? `, ${speed} tokens/s while practising` : ""}`);
+  io.say("", `${duration(report.seconds)}${speed > 0 ? `, ${speed} tokens/s while training` : ""}`);
   await printExample(report, io);
   const here = (path: string): string => relative(process.cwd(), path) || ".";
   io.say(

@@ -19,7 +19,7 @@ export interface Modules {
   readonly config?: string;
 }
 
-/** Where the lessons of a run came from, and the environment that it is measured in; "" for none. */
+/** Where the examples of a run came from, and the environment that it is measured in; "" for none. */
 export interface RecordedFeedback extends FeedbackSource {
   readonly measured: string;
 }
@@ -63,7 +63,7 @@ export function readRunRecord(out: string): RunRecord | undefined {
     server: statedServer(more),
     stated: {
       ...(feedback
-        ? { fromFeedback: feedback.store, ...(feedback.lessons && { lessons: feedback.lessons }) }
+        ? { fromFeedback: feedback.store, ...(feedback.examples && { examples: feedback.examples }) }
         : { env: begun.env }),
       ...(typeof begun.method === "string" && { method: begun.method }),
       ...(engine !== undefined && { engine }),
@@ -133,7 +133,11 @@ export async function recordedConfig(out: string, { modules }: RunRecord): Promi
 }
 
 /** The run's own environment. @throws WhetstoneError `config.invalid` when its module cannot be found again. */
-export async function recordedEnvironment(out: string, begun: RunRecord, config: StatedRun): Promise<Environment> {
+export async function recordedEnvironment(
+  out: string,
+  begun: RunRecord,
+  config: StatedRun,
+): Promise<Environment> {
   const { modules } = begun;
   const file = modules.env === undefined ? undefined : resolve(out, modules.env);
   if (file !== undefined && existsSync(file)) return requireEnvironment("--env", file);

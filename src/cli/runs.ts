@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { SqliteIn } from "../store/database.ts";
-import { errorOf, openRunStore, type Run, type RunStore } from "../store/store.ts";
+import { errorOf, openRunStore, type Run, type RunStore } from "../store/runStore.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { addCommand, duration, folded, type Io, interval, roomOf, table } from "./output.ts";
 

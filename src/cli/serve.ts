@@ -1,4 +1,4 @@
-/** `whetstone serve`: a gateway that records and learns, an environment for others to practise in, or models for others to train. */
+/** `whetstone serve`: a gateway that records and learns, an environment for others to train in, or models for others to train. */
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { requireSoundTasks } from "../diagnose/environment/validate.ts";

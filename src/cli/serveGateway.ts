@@ -5,7 +5,6 @@ import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
 import { type AutoRollback, autoRollback } from "../release/autoRollback.ts";
 import { releaseController } from "../release/controller.ts";
-import { isLoopback } from "../serve/asker.ts";
 import { builtPages } from "../serve/dashboard/built.ts";
 import { dashboard } from "../serve/dashboard/index.ts";
 import type { Answerer } from "../serve/gateway/answerer.ts";
@@ -13,12 +12,13 @@ import { openVersion, versionOf } from "../serve/gateway/open.ts";
 import { policy } from "../serve/gateway/policy.ts";
 import { serveProduction } from "../serve/gateway/server.ts";
 import { liveVersions } from "../serve/gateway/versions.ts";
+import { isLoopback } from "../serve/requestOrigin.ts";
 import { signingSecret } from "../serve/signing.ts";
 import { keptVersion } from "../store/keptVersion.ts";
-import { openTrafficStore } from "../store/openProduction.ts";
-import type { TrafficStore } from "../store/production.ts";
+import { openTrafficStore } from "../store/openTrafficStore.ts";
 import { recorder } from "../store/recorder.ts";
-import { openRunStore } from "../store/store.ts";
+import { openRunStore } from "../store/runStore.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
@@ -127,7 +127,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
 /** Judges the split every so often, and rolls back what is shown to do harm. */
 function guarding(production: TrafficStore, every: number, log: (line: string) => void): AutoRollback {
   return autoRollback({
-    desk: releaseController({ production }),
+    controller: releaseController({ production }),
     seconds: every,
     onAction: ({ version, judgement }) => log(`guard: ${version} is rolled back: ${judgement.why}`),
     onError: (e) => log(`guard: this look failed, the next one is tried in time: ${messageOf(e)}`),

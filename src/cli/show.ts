@@ -7,7 +7,7 @@ import type { Turn } from "../core/types.ts";
 import { healthOf } from "../diagnose/health/health.ts";
 import { computedInWords } from "../serve/dashboard/computed.ts";
 import { spellingOf } from "../serve/spelling.ts";
-import { errorOf, type Metric, type Run, type RunStore, type TrajectoryFilter } from "../store/store.ts";
+import { errorOf, type Metric, type Run, type RunStore, type TrajectoryFilter } from "../store/runStore.ts";
 import { splitName } from "../train/splits.ts";
 import { curve } from "./chart.ts";
 import { healthLines } from "./healthLines.ts";

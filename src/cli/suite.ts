@@ -10,7 +10,7 @@ import { cellsOf, columns, type SuiteReport, sectionsOf, suitePage } from "../su
 import type { SuiteAgent, SuiteOptions } from "../suite/suite.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import type { ChatFlags } from "./chat.ts";
-import { evaluatedPolicy, artefactLines } from "./evaluationOptions.ts";
+import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { duration, type Io, paint, progressLine, roomOf, table } from "./output.ts";
@@ -59,7 +59,7 @@ export async function evalSuite(
         limit: limitConcurrency(64),
         progress: progress.at,
         stop,
-        ...(found.told && { artefact: found.told.artefact }),
+        ...(found.artefact && { artefact: found.artefact.artefact }),
       };
       return await suite.run({ ...options, ...(tasks && { tasks }), agent: await found.open(stop) });
     } finally {
@@ -69,11 +69,11 @@ export async function evalSuite(
   });
   if (result === undefined) return;
   const seconds = (performance.now() - began) / 1000;
-  const told = found.told && { artefact: found.told.id };
+  const artefact = found.artefact && { artefact: found.artefact.id };
   const report: SuiteReport = {
     suite: suite.name,
     agent: found.name,
-    ...told,
+    ...artefact,
     mode,
     seed,
     ...result,
@@ -87,7 +87,7 @@ export async function evalSuite(
   if (report.failed > 0) io.say(`${report.failed} failed episodes are left out.`);
   io.say(
     `${suite.summary} · ${found.name}, ${mode}, ${duration(seconds)}`,
-    ...artefactLines(found.told, command.artefact),
+    ...artefactLines(found.artefact, command.artefact),
   );
   if (report.rows[0]?.value.n === 0) {
     io.error("whetstone: nothing could be measured.");
@@ -118,7 +118,7 @@ function refuseOwn(command: SuiteCommand): void {
 
 interface FoundAgent {
   readonly name: string;
-  readonly told?: ArtefactVersion;
+  readonly artefact?: ArtefactVersion;
   open(stop: AbortSignal): Promise<SuiteAgent>;
   dispose(): Promise<void>;
 }
@@ -140,7 +140,7 @@ async function agentNamed(named: string | undefined, command: SuiteCommand, io: 
     throw new WhetstoneError("option.range", {
       where: "--artefact",
       got: `${artefact} for a scripted player`,
-      expected: "a policy that reads what it is told",
+      expected: "a policy that reads what it is artefact",
       fix: "Leave one of them out.",
     });
   }

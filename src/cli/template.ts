@@ -29,7 +29,7 @@ An agent that learns from feedback, with [Whetstone](https://www.npmjs.com/packa
     npm test            # the environment proves itself
     npm run play        # play it by hand
     npm run validate    # what is wrong with it, and what to expect of it, before training
-    npm start           # train: about a minute; success on doors never practised goes from half to nearly all
+    npm start           # train: about a minute; success on doors never trained on goes from half to nearly all
     npx whetstone show  doors-1        # curves, transcripts, credit
 
 - \`environment.ts\`: what the agent sees, what it can do, what it is rewarded for. Begin here.
@@ -125,7 +125,7 @@ const environment = {
   limits: { turns: 3, actionTokens: 6 },
   tasks: (split) => tasks.filter((task) => splitOf(task) === split),
   start,
-  lexicon: () => [...colours, "doors", "look", "open", "the right door is"],
+  vocabulary: () => [...colours, "doors", "look", "open", "the right door is"],
   expert,
   flawed,
 } satisfies Environment;

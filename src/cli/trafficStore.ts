@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { Option } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { TrafficStoreOptions } from "../store/openProduction.ts";
+import type { TrafficStoreOptions } from "../store/openTrafficStore.ts";
 import { personalData } from "../store/personalData.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { isPostgresUrl } from "../store/where.ts";
 
 /** Where traffic, feedback, versions and keys are. A connection URL with a password is better said by the environment. */
@@ -38,7 +38,7 @@ export async function withTrafficStore<T>(
     mkdirSync(dirname(where), { recursive: true });
   }
   // loaded when it is asked for: databases take their time
-  const { openTrafficStore } = await import("../store/openProduction.ts");
+  const { openTrafficStore } = await import("../store/openTrafficStore.ts");
   const production = await openTrafficStore(where, options);
   try {
     return await work(production);

@@ -16,7 +16,13 @@ import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
 import { addCommand, folded, type Io } from "./output.ts";
 import { defaultStore, printReport } from "./report.ts";
-import { recordedConfig, recordedEnvironment, readRunRecord, modulesOf, settledModules } from "./runRecord.ts";
+import {
+  modulesOf,
+  readRunRecord,
+  recordedConfig,
+  recordedEnvironment,
+  settledModules,
+} from "./runRecord.ts";
 import { statedServer } from "./tinker.ts";
 
 export function addTrain(program: Command, io: Io): void {
@@ -27,6 +33,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --out runs/rloo-2 --resume",
     "whetstone train --env facts --live",
     "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
+    "whetstone train --env facts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16",
     "whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny --lora 16",
     "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --spend 2 --price 0.25,2",
     "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
@@ -92,7 +99,7 @@ export async function trainRun(
     budget,
     settings,
     fromFeedback: taught,
-    lessons,
+    examples,
     ...rest
   } = stated;
   const environment =
@@ -134,10 +141,10 @@ export async function trainRun(
   const feedback = taught !== undefined && {
     store: storeName(taught),
     until: from?.begun.feedback?.until ?? Date.now(),
-    ...(lessons && { lessons }),
+    ...(examples && { examples }),
     measured: environment?.name ?? "",
   };
-  const practised = feedback
+  const trained = feedback
     ? await fromFeedback(built, { ...feedback, store: taught }, environment)
     : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
   const speeds: number[] = [];
@@ -163,7 +170,7 @@ export async function trainRun(
         // a model of somebody else's speaks already
         ...((model !== undefined || engineName === "tinker") && { warmStart: false }),
         ...rest,
-        ...practised,
+        ...trained,
         engine,
         seed,
         out,

@@ -1,7 +1,7 @@
 /** A trajectory as people read it: what was said, what was done, and the credit that each part got. */
 import type { Message, Trajectory, Turn } from "../core/types.ts";
 import type { Spell } from "../serve/spelling.ts";
-import type { StoredTrajectory } from "../store/store.ts";
+import type { StoredTrajectory } from "../store/runStore.ts";
 import { type Io, number, paint } from "./output.ts";
 
 export function transcript(

@@ -47,8 +47,15 @@ export function addValidate(program: Command, io: Io): void {
     .option("--episodes <n>", "episodes of each scripted player, and of one that acts at random", "20")
     .option("--seconds <n>", "begin no further episode after this long", "60")
     .option("--seed <n>", "seed of the players", "1")
-    .option("--engine <name>", "whose tokenizer reads the environment's lexicon: local or tabular", "local")
-    .option("--model <folder|owner/name>", "the model whose tokenizer counts, in place of the lexicon's")
+    .option(
+      "--engine <name>",
+      "whose tokenizer reads the environment's vocabulary: local or tabular",
+      "local",
+    )
+    .option(
+      "--model <folder|file.gguf|owner/name>",
+      "the model whose tokenizer counts, in place of the vocabulary's",
+    )
     .option("--context-tokens <n>", "longest sequence (default: as --model and the memory allow, else 128)")
     .action(async (env: string, options: ValidateCommand) => {
       const engine = readers.find((name) => name === options.engine);
@@ -153,7 +160,7 @@ function print(report: EnvironmentReport, io: Io): void {
   if (facts.length > 0) io.say("", ...folded(io, facts.join("; ")));
   if (!prompts && players.length > 0)
     io.say(
-      ...folded(io, "It has no lexicon to count tokens by: --model names a model whose tokenizer does."),
+      ...folded(io, "It has no vocabulary to count tokens by: --model names a model whose tokenizer does."),
     );
   if (findings.length > 0) io.say("");
   for (const finding of findings) {

@@ -60,10 +60,10 @@ async function plannedFor(model: string | undefined): Promise<number> {
   return model === undefined ? 128 : (await import("../engine/local/index.ts")).contextOf({ from: model });
 }
 
-/** Nothing where no model was named, and the environment has no lexicon to make a tokenizer from. */
-async function codecFor({ lexicon }: Environment): Promise<Codec | undefined> {
-  if (order.model === undefined && !lexicon) return undefined;
-  const words = lexicon?.() ?? [];
+/** Nothing where no model was named, and the environment has no vocabulary to make a tokenizer from. */
+async function codecFor({ vocabulary }: Environment): Promise<Codec | undefined> {
+  if (order.model === undefined && !vocabulary) return undefined;
+  const words = vocabulary?.() ?? [];
   if (order.model === undefined && order.engine === "tabular")
     return (await import("../engine/tabular/codec.ts")).vocabularyCodec(words);
   return await (await import("../engine/local/index.ts")).localCodec(order.model, words);

@@ -9,19 +9,19 @@ import { requireConsent } from "./consent.ts";
 import { seconds } from "./durations.ts";
 import { signalled } from "./interrupted.ts";
 import { addCommand, folded, type Io, percent, roomOf, table } from "./output.ts";
-import { addReleaseOptions, type ReleaseFlags, releaseOptions, numberOf } from "./releaseOptions.ts";
+import { addReleaseOptions, numberOf, type ReleaseFlags, releaseOptions } from "./releaseOptions.ts";
 import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 import {
   backendOf,
-  statusLine,
+  describedSplit,
   named,
   noSplit,
-  describedSplit,
+  sharesOf,
   splitText,
   stateLines,
-  sharesOf,
+  statusLine,
   time,
-} from "./versionWords.ts";
+} from "./versionText.ts";
 
 interface StoreFlags {
   readonly store: string;
@@ -141,8 +141,9 @@ function addAdd(versions: Command, io: Io): void {
         // loaded when it is asked for: engines and servers take their time
         const { statedVersion } = await import("./serveGateway.ts");
         const known = await production.versions();
-        const { artefactVersionByFlags } = await import("./toldVersion.ts");
-        const stated = (await artefactVersionByFlags(flags, production, known)) ?? (await statedVersion(flags));
+        const { artefactVersionByFlags } = await import("./artefactVersion.ts");
+        const stated =
+          (await artefactVersionByFlags(flags, production, known)) ?? (await statedVersion(flags));
         if (!stated) throw noBackend();
         const { note } = flags;
         const parent = flags.parent === undefined ? undefined : named(known, flags.parent, "--parent").id;
@@ -252,7 +253,7 @@ function addWatch(versions: Command, io: Io): void {
         flags.store,
         async (production) => {
           const guard = autoRollback({
-            desk: releaseController(releaseOptions(flags, production)),
+            controller: releaseController(releaseOptions(flags, production)),
             seconds: seconds("--every", flags.every),
             promote: flags.promote === true,
             onLook: (state) => io.say(`${time(Date.now())}  ${statusLine(state)}`),

@@ -1,10 +1,10 @@
 /** Code that pieces of methods share: statistics, text, tokens, artefacts. */
 
 export {
-  type PromptAddition,
   type ApplyOptions,
-  promptAdditionOf,
   applyArtefact,
+  type PromptAddition,
+  promptAdditionOf,
   type Rank,
   sharedWords,
   situationOf,

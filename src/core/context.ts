@@ -156,7 +156,7 @@ export interface Ctx {
   /** Random stream of this iteration. Split it; never share it between concurrent pieces. */
   readonly random: Random;
   /** The training tasks that the data slot chose for this iteration. */
-  readonly practice: readonly Task[];
+  readonly tasks: readonly Task[];
   task(id: Id): Task;
   /** The model of that name; throws when the run has none. Default "policy". */
   model(id?: ModelId): Model;
@@ -176,7 +176,7 @@ export interface Ctx {
    * The environment's own templated critique of a trajectory, true or misleading; undefined where it failed.
    * @throws WhetstoneError `capability.missing` where the environment writes no critiques.
    */
-  critique(trajectory: Trajectory, wish: CritiqueRequest): Promise<Critique | undefined>;
+  critique(trajectory: Trajectory, request: CritiqueRequest): Promise<Critique | undefined>;
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;

@@ -14,7 +14,7 @@ export interface Mark {
 export interface Critique {
   readonly text: string;
   /** "inefficient": it succeeded, in more turns than necessary. */
-  readonly verdict?: "success" | "inefficient" | "failure";
+  readonly outcome?: "success" | "inefficient" | "failure";
   /** The first turn that should have been different, from 0. */
   readonly turn?: number;
   /** Spans never overlap, since overlapping ones could contradict each other. */
@@ -23,14 +23,14 @@ export interface Critique {
   readonly written?: Trajectory;
 }
 
-/** Detail of a templated critique: "verdict" gives the outcome; "hint" adds where it went wrong; "answer" adds what was right there. */
-export type CritiqueDetail = "verdict" | "hint" | "answer";
+/** Detail of a templated critique: "outcome" gives the outcome; "hint" adds where it went wrong; "answer" adds what was right there. */
+export type CritiqueDetail = "outcome" | "hint" | "answer";
 
 /** Settings of a templated critique. */
 export interface CritiqueRequest {
   /**
    * False asks for a misleading critique. It calls a success a failure. It calls a failure a success where the detail is
-   * "verdict"; otherwise it blames another place and gives a wrong remedy. Praised and blamed spans are swapped.
+   * "outcome"; otherwise it blames another place and gives a wrong remedy. Praised and blamed spans are swapped.
    */
   readonly right: boolean;
   readonly detail: CritiqueDetail;

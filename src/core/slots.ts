@@ -85,7 +85,7 @@ export interface Data<State extends Json = Json> {
 }
 /** The tasks that a data slot chose for an iteration, and its state after the choice. */
 export interface Chosen<State extends Json = Json> {
-  readonly practice: readonly Task[];
+  readonly tasks: readonly Task[];
   readonly next: State;
 }
 

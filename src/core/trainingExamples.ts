@@ -11,7 +11,7 @@ export interface Provenance {
   readonly signals: readonly Id[];
 }
 
-interface LessonBase {
+interface ExampleBase {
   readonly id: Id;
   /** The prompt: for a conversation its first prompt, for a single reply everything before it. */
   readonly task: Task;
@@ -22,7 +22,7 @@ interface LessonBase {
  * A training example from production traffic: a conversation with its feedback, or what was derived from feedback on a
  * single reply.
  */
-export type TrainingExample = LessonBase &
+export type TrainingExample = ExampleBase &
   (
     | { readonly kind: "conversation"; readonly logged: Logged }
     /** Two replies to one prompt, each a trajectory of one turn. `strength`: probability that the label is right. */
@@ -38,7 +38,7 @@ export type TrainingExample = LessonBase &
     | { readonly kind: "demonstration"; readonly source: string; readonly shown: Trajectory }
     /** A single reply that was rated good or bad. */
     | {
-        readonly kind: "verdict";
+        readonly kind: "rating";
         readonly channel: string;
         readonly source: string;
         readonly reply: Trajectory;
@@ -48,36 +48,36 @@ export type TrainingExample = LessonBase &
 /** Distinguishes the forms of a training example from production traffic. */
 export type TrainingExampleKind = TrainingExample["kind"];
 /** Every kind of training example from production traffic. */
-export const trainingExampleKinds = ["conversation", "pair", "demonstration", "verdict"] as const;
+export const trainingExampleKinds = ["conversation", "pair", "demonstration", "rating"] as const;
 
 /** The trajectories of a training example; for a pair, the chosen one comes first. */
-export function trajectoriesOf(lesson: TrainingExample): readonly Trajectory[] {
-  switch (lesson.kind) {
+export function trajectoriesOf(example: TrainingExample): readonly Trajectory[] {
+  switch (example.kind) {
     case "conversation":
-      return [lesson.logged.trajectory];
+      return [example.logged.trajectory];
     case "pair":
-      return [lesson.chosen, lesson.rejected];
+      return [example.chosen, example.rejected];
     case "demonstration":
-      return [lesson.shown];
-    case "verdict":
-      return [lesson.reply];
+      return [example.shown];
+    case "rating":
+      return [example.reply];
   }
 }
 
-/** The feedback signals of a training example, on its trajectories. A demonstration has none; a verdict is 1 or 0. */
-export function signalsOf(lesson: TrainingExample): readonly Signal[] {
-  switch (lesson.kind) {
+/** The feedback signals of a training example, on its trajectories. A demonstration has none; a rating is 1 or 0. */
+export function signalsOf(example: TrainingExample): readonly Signal[] {
+  switch (example.kind) {
     case "conversation":
-      return lesson.logged.signals;
+      return example.logged.signals;
     case "pair": {
-      const { channel, source, chosen, rejected, strength: value } = lesson;
+      const { channel, source, chosen, rejected, strength: value } = example;
       const about = [{ trajectory: chosen.id }, { trajectory: rejected.id }];
       return [{ kind: "preference", channel, source, about, best: 0, value }];
     }
     case "demonstration":
       return [];
-    case "verdict": {
-      const { channel, source, reply, good } = lesson;
+    case "rating": {
+      const { channel, source, reply, good } = example;
       return [{ kind: "reward", channel, source, about: [{ trajectory: reply.id }], value: Number(good) }];
     }
   }

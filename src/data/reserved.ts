@@ -19,7 +19,7 @@ export type ReservedState<State extends Json> = Readonly<Record<string, Json>> &
 /**
  * Excludes some tasks from training for the whole run and uses them as a validation set for selecting artefacts. An
  * iteration's tasks are those that `each` chooses from the rest, followed by all held-back ones in a fixed order;
- * `isHeldBack` distinguishes them.
+ * `isReserved` distinguishes them.
  */
 export function reserved<State extends Json>(
   each: Data<State>,
@@ -42,7 +42,7 @@ export function reserved<State extends Json>(
       const byId = new Map(tasks.map((task) => [task.id, task]));
       const chosen = each.choose(rest, state.each ?? each.init(rest), random.split("rest"), clock);
       return {
-        practice: [...chosen.practice, ...held.flatMap((id) => byId.get(id) ?? []).map(asReserved)],
+        tasks: [...chosen.tasks, ...held.flatMap((id) => byId.get(id) ?? []).map(asReserved)],
         next: { held, each: chosen.next },
       };
     },

@@ -24,21 +24,21 @@ export function uniform({ tasks: perIteration = 8 }: UniformOptions = {}): Data<
     init: () => ({ epoch: 0, order: [], cursor: 0 }),
     choose: (tasks, state, random) => {
       const byId = new Map(tasks.map((t) => [t.id, t]));
-      const practice = new Map<Id, Task>();
+      const training = new Map<Id, Task>();
       let { epoch, order, cursor } = state;
       const wanted = Math.min(perIteration, byId.size);
-      while (practice.size < wanted) {
+      while (training.size < wanted) {
         if (cursor >= order.length) {
           order = shuffled([...byId.keys()], random.split("pass", epoch));
           // tasks already in this iteration move to the end of the new pass
-          order = [...order.filter((id) => !practice.has(id)), ...order.filter((id) => practice.has(id))];
+          order = [...order.filter((id) => !training.has(id)), ...order.filter((id) => training.has(id))];
           epoch++;
           cursor = 0;
         }
         const task = byId.get(order[cursor++] ?? "");
-        if (task) practice.set(task.id, task);
+        if (task) training.set(task.id, task);
       }
-      return { practice: [...practice.values()], next: { epoch, order, cursor } };
+      return { tasks: [...training.values()], next: { epoch, order, cursor } };
     },
     observe: (_evidence, state) => state,
   };

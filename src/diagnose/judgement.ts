@@ -115,10 +115,7 @@ export const byLabel = (verdicts: readonly PairLabel[], label: string): Map<stri
   Map.groupBy(verdicts, ({ pair }) => pair.labels[label] ?? "");
 
 /** Verdicts in so many parts of equal number, from the shortest pairs to the longest. */
-export function byLength(
-  verdicts: readonly PairLabel[],
-  parts: number,
-): readonly (readonly PairLabel[])[] {
+export function byLength(verdicts: readonly PairLabel[], parts: number): readonly (readonly PairLabel[])[] {
   const sorted = verdicts.toSorted((a, b) => pairLength(a) - pairLength(b));
   return Array.from({ length: parts }, (_, i) =>
     sorted.slice(Math.round((i * sorted.length) / parts), Math.round(((i + 1) * sorted.length) / parts)),

@@ -7,7 +7,7 @@ export interface ModelRequest {
   readonly id: string;
   readonly seed: number;
   /** The vocabulary: every text that can occur, for engines that make their own tokenizer. */
-  readonly lexicon: readonly string[];
+  readonly vocabulary: readonly string[];
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
   /** Named value heads beside the distribution over tokens, for engines that support them. */
@@ -27,7 +27,7 @@ export interface Engine {
   /** Opens a model that `Model.save` wrote. */
   open(id: string, folder: string): Promise<Model>;
   /** Only for engines whose saved models lie on a server; local files hold their paths. */
-  readonly elsewhere?: {
+  readonly remoteState?: {
     /** Paths on the server that saved models anywhere in a folder refer to. */
     heldBy(folder: string): Promise<readonly string[]>;
     /** Deletes these server checkpoints, as far as the server allows it. */

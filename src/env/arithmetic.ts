@@ -122,7 +122,7 @@ export function arithmetic(options: ArithmeticOptions = {}): Environment {
     splits: Object.keys(sizes),
     turns,
     actionTokens: 2,
-    lexicon: () => [
+    vocabulary: () => [
       ...Array.from({ length: 2 * largest + 1 }, (_, i) => String(i - largest)),
       ...names,
       ...things,

@@ -109,7 +109,7 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
     limits: { turns: 1, actionTokens: 2 },
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task, random) => start(task, random),
-    lexicon: () => [...words, ...arms, usage],
+    vocabulary: () => [...words, ...arms, usage],
     expert: bestOf,
     /** The reward is drawn once, when the arm is pulled, so `verify` returns the recorded one. */
     async verify(_task: Task, trajectory: Trajectory) {

@@ -79,11 +79,11 @@ export function codewords(options: CodewordsOptions = {}): Environment {
       },
       expert: (task) => codeOf(task).join(" "),
     }),
-    critiqueLexicon: () => critiqueWords(length),
-    async critique(task, trajectory, wish) {
+    critiqueVocabulary: () => critiqueWords(length),
+    async critique(task, trajectory, request) {
       const parts = partsOf(task, trajectory);
       const verdict = parts.every(({ good }) => good) ? "success" : "failure";
-      return templated({ verdict, parts }, wish, remedies);
+      return templated({ outcome: verdict, parts }, request, remedies);
     },
   };
 }

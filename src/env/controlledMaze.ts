@@ -76,7 +76,7 @@ export function controlledMaze(options: ControlledMazeOptions = {}): Environment
     limits: { turns: shape.turns, actionTokens: shape.actionTokens },
     tasks: (split) => (made ??= makeTasks()).get(split) ?? [],
     start: async (task, random) => shape.begin(task, random),
-    lexicon: () => shape.lexicon,
+    vocabulary: () => shape.vocabulary,
     expert: shape.expert,
     flawed: shape.flawed,
     verify: async (task, { turns }) => ({

@@ -111,7 +111,7 @@ export function countdown(options: CountdownOptions = {}): Environment {
     splits: Object.keys(sizes),
     turns,
     actionTokens: 6 * given,
-    lexicon: () => [
+    vocabulary: () => [
       ...counts,
       ...operators,
       "( ) reach with right cannot be taken : no sum too long divides by zero large uses often other numbers",

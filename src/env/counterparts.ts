@@ -3,7 +3,7 @@
 import { leaksAnswer } from "../common/text/leaksAnswer.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import type { Message, Task } from "../core/types.ts";
-import { type Buyer, type Temper, wishOf } from "./carDealer/buyers.ts";
+import { type Buyer, outputRequestOf, type Temper } from "./carDealer/buyers.ts";
 import type { Opponent } from "./chess/game.ts";
 import type { Oracle } from "./guessing/guessing.ts";
 
@@ -71,7 +71,7 @@ export const chatBuyer = (chat: Chat): Buyer =>
   counterpart(
     chat,
     (task) => {
-      const { car, limit, temper } = wishOf(task);
+      const { car, limit, temper } = outputRequestOf(task);
       return `You want to buy a ${car}, for at most ${limit} thousand. ${tempers[temper]} Speak to the dealer in one short sentence. Begin with the word deal to accept the price named last, and only if it is within your limit; begin with the word goodbye to leave for good.`;
     },
     { maxTokens: 60 },

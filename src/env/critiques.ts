@@ -19,7 +19,7 @@ export interface Part {
 
 /** An environment's assessment of an attempt. */
 export interface Review {
-  readonly verdict: NonNullable<Critique["verdict"]>;
+  readonly outcome: NonNullable<Critique["outcome"]>;
   readonly parts: readonly Part[];
 }
 
@@ -35,7 +35,7 @@ export const critiqueWords = (steps: number): readonly string[] => [
 /**
  * A review in words.
  *
- *     "verdict"   wrong
+ *     "outcome"   wrong
  *     "hint"      wrong at step 2                         the first wrong part
  *     "answer"    wrong at step 2 : go north              the first wrong parts, each with the right action
  *
@@ -43,27 +43,27 @@ export const critiqueWords = (steps: number): readonly string[] => [
  * {@link CritiqueRequest}. Details "hint" and "answer" include marks and the turn.
  * @param remedies number of parts that an "answer" corrects. Default 1.
  */
-export function templated(review: Review, wish: CritiqueRequest, remedies = 1): Critique {
-  const { right, detail, random } = wish;
-  const verdict = right ? review.verdict : misled(review.verdict, detail);
-  if (detail === "verdict") return { text: spoken[verdict], verdict };
+export function templated(review: Review, request: CritiqueRequest, remedies = 1): Critique {
+  const { right, detail, random } = request;
+  const outcome = right ? review.outcome : misled(review.outcome, detail);
+  if (detail === "outcome") return { text: spoken[outcome], outcome };
   const marks = review.parts
     .filter(({ from, to }) => to > from)
     .map(({ turn, from, to, good }) => ({ turn, from, to, good: good === right }));
-  const blamed = blamedParts(review.parts, wish).slice(0, detail === "answer" ? remedies : 1);
+  const blamed = blamedParts(review.parts, request).slice(0, detail === "answer" ? remedies : 1);
   const first = blamed[0];
-  if (verdict === "success" || !first) return { text: spoken[verdict], verdict, marks };
+  if (outcome === "success" || !first) return { text: spoken[outcome], outcome, marks };
   const said = blamed.map((part) => {
     const name = part.name === "" ? "" : ` at ${part.name}`;
     if (detail === "hint") return name;
     const wrong = part.worse[random.split("remedy", part.turn, part.from).below(part.worse.length)];
     return `${name} : ${right ? part.better : (wrong ?? part.better)}`;
   });
-  return { text: `${spoken[verdict]}${said.join(" ,")}`, verdict, turn: first.turn, marks };
+  return { text: `${spoken[outcome]}${said.join(" ,")}`, outcome, turn: first.turn, marks };
 }
 
-function misled(verdict: Review["verdict"], detail: CritiqueRequest["detail"]): Review["verdict"] {
-  return verdict === "failure" && detail === "verdict" ? "success" : "failure";
+function misled(outcome: Review["outcome"], detail: CritiqueRequest["detail"]): Review["outcome"] {
+  return outcome === "failure" && detail === "outcome" ? "success" : "failure";
 }
 
 /** The parts to blame, in order; for a misleading critique, right ones. */

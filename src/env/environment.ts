@@ -112,7 +112,7 @@ export interface Environment<Meta extends object = Metadata> {
    */
   start(task: Task<Meta>, random: Random): Promise<Episode>;
   /** Texts with every word that can occur, from which a word-level tokenizer for this environment is built. */
-  readonly lexicon?: () => readonly string[];
+  readonly vocabulary?: () => readonly string[];
   /** Solves every task. */
   readonly expert?: Player<Meta>;
   /** Plays with systematic mistakes: demonstrations for a warm start that leaves room for improvement. */
@@ -125,12 +125,12 @@ export interface Environment<Meta extends object = Metadata> {
    */
   prefer?(task: Task<Meta>, first: Trajectory, second: Trajectory): Promise<number>;
   /**
-   * A templated critique of a finished trajectory, true or misleading as `wish` requests. Equal random streams give equal
+   * A templated critique of a finished trajectory, true or misleading as `request` requests. Equal random streams give equal
    * critiques. Must not throw, like `verify`.
    */
-  critique?(task: Task<Meta>, trajectory: Trajectory, wish: CritiqueRequest): Promise<Critique>;
-  /** Texts with every word of its critiques that the lexicon lacks. A run adds them to the vocabulary where its method uses critics. */
-  readonly critiqueLexicon?: () => readonly string[];
+  critique?(task: Task<Meta>, trajectory: Trajectory, request: CritiqueRequest): Promise<Critique>;
+  /** Texts with every word of its critiques that the vocabulary lacks. A run adds them to the vocabulary where its method uses critics. */
+  readonly critiqueVocabulary?: () => readonly string[];
 }
 
 /**

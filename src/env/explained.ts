@@ -3,13 +3,13 @@ import type { Environment } from "./environment.ts";
 
 /** The same tasks, with a system message of these rules before each prompt. */
 export function explained(environment: Environment, rules: string): Environment {
-  const { lexicon } = environment;
+  const { vocabulary } = environment;
   return {
     ...environment,
     tasks: (split) =>
       environment
         .tasks(split)
         .map((task) => ({ ...task, prompt: [{ role: "system", content: rules }, ...task.prompt] })),
-    ...(lexicon && { lexicon: () => [...lexicon(), rules] }),
+    ...(vocabulary && { vocabulary: () => [...vocabulary(), rules] }),
   };
 }

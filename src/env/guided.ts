@@ -40,7 +40,7 @@ export interface GuidedOptions {
   readonly plays?: number;
   /** Largest length of a hint, in tokens. Default 16. */
   readonly hintTokens?: number;
-  /** Texts with every word of hints that the environment's lexicon lacks. */
+  /** Texts with every word of hints that the environment's vocabulary lacks. */
   readonly words?: readonly string[];
   /** Writes pseudo hints for a warm start to imitate, e.g. words of the reference that occur in the question. */
   readonly pseudoHint?: Player;
@@ -61,7 +61,7 @@ export function guided(environment: Environment, options: GuidedOptions): Enviro
   const { blackBox, frame = "Hint: {hint}", plays = 1, hintTokens = 16, words = [], pseudoHint } = options;
   demand(isWhole(plays, 1, 1000), "guided: plays", plays, "a whole number from 1 to 1000");
   demand(isWhole(hintTokens, 1, 4096), "guided: hintTokens", hintTokens, "a whole number from 1 to 4096");
-  const { name, summary, roles, splits, limits, lexicon } = environment;
+  const { name, summary, roles, splits, limits, vocabulary } = environment;
   const [role] = roles;
   if (role === undefined || roles.length > 1) {
     throw new WhetstoneError("config.invalid", {
@@ -105,7 +105,7 @@ export function guided(environment: Environment, options: GuidedOptions): Enviro
     splits,
     limits: { ...limits, turns: 1, actionTokens: hintTokens },
     tasks: (split) => environment.tasks(split),
-    ...(lexicon && { lexicon: () => [...lexicon(), ...words] }),
+    ...(vocabulary && { vocabulary: () => [...vocabulary(), ...words] }),
     ...(pseudoHint && { flawed: pseudoHint }),
     async start(task, random) {
       let over = false;

@@ -63,7 +63,7 @@ export function keyGrid(options: KeyGridOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "row column key yes no",
       directions.join(" "),
       ...Array.from({ length: side }, (_, i) => String(i)),

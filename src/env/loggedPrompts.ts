@@ -27,12 +27,12 @@ const heldOutOf = 10;
  * included, so the success rate is the rate of agreement with users.
  */
 export function loggedPrompts(
-  lessons: readonly TrainingExample[],
+  examples: readonly TrainingExample[],
   options: LoggedPromptsOptions = {},
 ): Environment {
   const { measured, actionTokens = 256 } = options;
-  const wanted = wantedReplies(lessons);
-  const all = [...new Map(lessons.map(({ task }) => [task.id, task])).values()];
+  const wanted = wantedReplies(examples);
+  const all = [...new Map(examples.map(({ task }) => [task.id, task])).values()];
   const isHeldOut = ({ id, seed }: Task): boolean => !measured && wanted.has(id) && seed % heldOutOf === 0;
   const train = all.filter((task) => !isHeldOut(task));
   const logged = new Set(train.map(({ id }) => id));
@@ -48,7 +48,7 @@ export function loggedPrompts(
       if (split === "train") return train;
       return measured ? measured.tasks(split) : all.filter(isHeldOut);
     },
-    lexicon: () => [...textsOf(lessons), ...(measured?.lexicon?.() ?? [])],
+    vocabulary: () => [...textsOf(examples), ...(measured?.vocabulary?.() ?? [])],
     async start(task, random) {
       if (logged.has(task.id)) throw unplayable(task.id);
       return measured ? measured.start(task, random) : oneReply(wanted.get(task.id) ?? new Set());
@@ -61,7 +61,7 @@ function unplayable(task: Id): WhetstoneError {
     where: `task "${task}"`,
     got: "an attempt to play it",
     expected: "a rollout that replays it, since a past conversation cannot be continued",
-    fix: "Use rollout: replayed(lessons), or train with --from-feedback.",
+    fix: "Use rollout: replayed(examples), or train with --from-feedback.",
   });
 }
 
@@ -80,16 +80,16 @@ function oneReply(wanted: ReadonlySet<string>) {
 }
 
 /** The replies that users are known to have wanted, by task. */
-function wantedReplies(lessons: readonly TrainingExample[]): ReadonlyMap<Id, ReadonlySet<string>> {
+function wantedReplies(examples: readonly TrainingExample[]): ReadonlyMap<Id, ReadonlySet<string>> {
   const wanted = new Map<Id, Set<string>>();
-  for (const lesson of lessons) {
-    const [best] = lesson.kind === "conversation" ? [] : trajectoriesOf(lesson);
-    if (!best || (lesson.kind === "verdict" && !lesson.good)) continue;
+  for (const example of examples) {
+    const [best] = example.kind === "conversation" ? [] : trajectoriesOf(example);
+    if (!best || (example.kind === "rating" && !example.good)) continue;
     const reply = best.turns[0];
     if (!reply) continue;
-    const known = wanted.get(lesson.task.id);
+    const known = wanted.get(example.task.id);
     if (known) known.add(plain(writeMessage(reply.action)));
-    else wanted.set(lesson.task.id, new Set([plain(writeMessage(reply.action))]));
+    else wanted.set(example.task.id, new Set([plain(writeMessage(reply.action))]));
   }
   return wanted;
 }
@@ -97,10 +97,10 @@ function wantedReplies(lessons: readonly TrainingExample[]): ReadonlyMap<Id, Rea
 const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
 /** Every text of prompts and replies. */
-const textsOf = (lessons: readonly TrainingExample[]): string[] =>
-  lessons.flatMap((lesson) => [
-    ...lesson.task.prompt.map(writeMessage),
-    ...trajectoriesOf(lesson).flatMap(({ turns }) =>
+const textsOf = (examples: readonly TrainingExample[]): string[] =>
+  examples.flatMap((example) => [
+    ...example.task.prompt.map(writeMessage),
+    ...trajectoriesOf(example).flatMap(({ turns }) =>
       turns.flatMap(({ prompt, action }) => [...prompt, action].map((m: Message) => writeMessage(m))),
     ),
   ]);

@@ -86,7 +86,7 @@ function review(task: Task, trajectory: Trajectory): Review {
     };
   });
   const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
-  return { verdict: succeeded(trajectory) ? arrived : "failure", parts };
+  return { outcome: succeeded(trajectory) ? arrived : "failure", parts };
 }
 
 /** Share of the mazes in which the flawed player goes around walls. */
@@ -203,15 +203,15 @@ export function maze(): Environment {
     limits: { turns: turnLimit, actionTokens: 3 },
     tasks: (split) => (made ??= makeTasks(splits)).get(split) ?? [],
     start: async (task) => startAt(task, mazeOf(task).start, 0, "", false),
-    lexicon: () => [
+    vocabulary: () => [
       `open : ${directions.join(" ")} ; goal :`,
       ...directions.map((d) => `go ${d}`),
       "say go and a direction ; a wall is there . try an open way",
     ],
     expert,
     flawed,
-    critiqueLexicon: () => critiqueWords(turnLimit),
-    critique: async (task, trajectory, wish) => templated(review(task, trajectory), wish),
+    critiqueVocabulary: () => critiqueWords(turnLimit),
+    critique: async (task, trajectory, request) => templated(review(task, trajectory), request),
     async verify(task: Task, trajectory: Trajectory) {
       const { start, goal } = mazeOf(task);
       let cell = start;

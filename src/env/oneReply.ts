@@ -70,7 +70,7 @@ export function oneReply(options: OneReplyOptions): Environment {
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: length },
-    lexicon: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => ask(i))],
+    vocabulary: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => ask(i))],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     expert,
     start: async (task) => start(task),

@@ -80,7 +80,7 @@ export function pages(options: PagesOptions = {}): Environment {
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       `${titles} ${away}`,
       "task : fill on , submit on ; page : ; field : empty full ; links :",
       ...site.get(names[0]!)!.map((_, i) => `link${i + 1}`),

@@ -114,7 +114,7 @@ export function screens(options: ScreensOptions = {}): Environment {
     splits: Object.keys(layout),
     limits: { turns: longest, actionTokens: pointing === "point" ? 3 : 2 },
     tasks: tasksOf,
-    lexicon: () => [
+    vocabulary: () => [
       titles,
       "to : ; at : ; icons : tried , click back finish",
       ...[...names, ...otherNames],

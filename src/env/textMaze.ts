@@ -120,7 +120,7 @@ export function textMaze(options: TextMazeOptions = {}): Environment {
           })),
       ),
     start: async (task, random) => machine(rules(mazeOf(task)), { cell: startOf(task), turn: 0 }, random),
-    lexicon: () => [
+    vocabulary: () => [
       ...moves,
       `at goal ; open : ${Array.from({ length: side }, (_, i) => i).join(" ")}`,
       wall,

@@ -157,7 +157,7 @@ export function textNavigation(options: TextNavigationOptions = {}): Environment
     limits: { turns, actionTokens: 3 },
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task, random) => machine(rules(houseOf(task), task.id), beginning(houseOf(task)), random),
-    lexicon: () => [
+    vocabulary: () => [
       `go take drop ; . bring to nothing in the ways here carried : ${directions.join(" ")}`,
       ...roomNames,
       ...thingNames,

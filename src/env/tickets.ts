@@ -79,7 +79,7 @@ export function tickets(options: TicketsOptions = {}): Environment {
     limits: { turns: 1, actionTokens: 1 },
     tasks: (split) =>
       Array.from({ length: Object.hasOwn(counts, split) ? counts[split]! : 0 }, (_, i) => taskAt(split, i)),
-    lexicon: () => words,
+    vocabulary: () => words,
     expert: planOf,
     start: async (task) => {
       const begin = () => ({

@@ -221,7 +221,7 @@ export function toolChains(options: ToolChainsOptions = {}): Environment {
         }),
       ),
     start: async (task) => start(task),
-    lexicon: () => [
+    vocabulary: () => [
       ...names,
       ...Object.values(tools).map((t) => t.asked),
       "wanted : now text words number , stop no such tool takes not gave many",

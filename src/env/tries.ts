@@ -68,7 +68,7 @@ export function tries(options: TriesOptions, from: SoFar = { made: 0, over: fals
 
 /** An environment of several tries; the task's reference is a right reply. */
 export interface TriedWorld
-  extends Pick<Environment, "name" | "summary" | "splits" | "tasks" | "flawed" | "lexicon">,
+  extends Pick<Environment, "name" | "summary" | "splits" | "tasks" | "flawed" | "vocabulary">,
     Omit<TriesOptions, "task"> {
   /** Largest length of a reply, in tokens. */
   readonly actionTokens: number;

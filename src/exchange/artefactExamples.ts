@@ -5,9 +5,9 @@ import type { Example, LibraryEntry, Origins } from "../core/artefact.ts";
 import type { ReceivedSignal } from "../core/served.ts";
 import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Message, Trajectory } from "../core/types.ts";
-import { type Answers, type ExampleFilter, trainingExamplesFrom, replyOf } from "./derived.ts";
-import { provenance } from "./lessons.ts";
+import { type Answers, type ExampleFilter, replyOf, trainingExamplesFrom } from "./derived.ts";
 import { matchesFilter, servedSessions } from "./sessions.ts";
+import { provenance } from "./singleReplies.ts";
 
 /**
  * What a learner without weights can take from one piece of feedback: an example, a lesson for an experience library, or a
@@ -85,7 +85,7 @@ function* ofLesson(lesson: Exclude<TrainingExample, { kind: "conversation" }>): 
       yield hint({ id, kind, prompt, reply: action.content, said: better, origins: origins(kind) });
       return;
     }
-    case "verdict": {
+    case "rating": {
       const { prompt, action } = last(lesson.reply);
       const said = lesson.good ? "good" : "bad";
       yield hint({ id, kind: "reaction", prompt, reply: action.content, said, origins: origins("reaction") });

@@ -1,12 +1,19 @@
-/** Derives training examples from feedback: pairs, demonstrations and verdicts, each with its provenance. */
+/** Derives training examples from feedback: pairs, demonstrations and ratings, each with its provenance. */
 
 import type { ReceivedSignal, Target } from "../core/served.ts";
 import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Id } from "../core/types.ts";
-import type { TrafficStore, ResponseFilter } from "../store/production.ts";
-import { demonstration, preferencePair, type Reply, repliedTrajectory, ratedReply, writtenTrajectory } from "./lessons.ts";
+import type { ResponseFilter, TrafficStore } from "../store/trafficStore.ts";
 import { answeredTurns, loggedTrajectory } from "./logged.ts";
 import { matchesFilter, type ServedSession, servedSessions } from "./sessions.ts";
+import {
+  demonstration,
+  preferencePair,
+  type Reply,
+  ratedReply,
+  repliedTrajectory,
+  writtenTrajectory,
+} from "./singleReplies.ts";
 import { taskOfPrompt } from "./task.ts";
 
 /** Selects the served traffic to learn from. */
@@ -41,7 +48,7 @@ export type Answers = Pick<TrafficStore, "response" | "responses" | "signals">;
  * - a demonstration is one;
  * - a preference is a pair of its best reply with each of the others, if all answer the same prompt; its strength is the
  *   signal's value if that is a probability, else 1;
- * - a reaction, or a rating on a stated scale, is a verdict: good above 0.5, bad below; its giver's last one counts.
+ * - a reaction, or a rating on a stated scale, is a rating: good above 0.5, bad below; its giver's last one counts.
  *
  * Reviews are not feedback: signals that they reject give no example. An example that came before, from any user, is dropped.
  * Texts are as they were stored, so redacted parts stay redacted.
@@ -149,7 +156,10 @@ async function examplesIn(
     const shown = demonstration(signal, first, right);
     if (kind === "demonstration") return [shown];
     if (folded(right) === folded(first.given.message.content)) return dropped("same");
-    return [preferencePair(signal, [first], writtenTrajectory(first, right), repliedTrajectory(first), 1), shown];
+    return [
+      preferencePair(signal, [first], writtenTrajectory(first, right), repliedTrajectory(first), 1),
+      shown,
+    ];
   }
   if (kind === "preference") {
     const best = replies[signal.best ?? 0];
@@ -162,7 +172,9 @@ async function examplesIn(
         if (taskOfPrompt(other.response.prompt).id !== task) return dropped("otherPrompt");
         if (folded(other.given.message.content) === folded(best.given.message.content))
           return dropped("same");
-        return [preferencePair(signal, [best, other], repliedTrajectory(best), repliedTrajectory(other), strength)];
+        return [
+          preferencePair(signal, [best, other], repliedTrajectory(best), repliedTrajectory(other), strength),
+        ];
       });
   }
   return [ratedReply(signal, first, ratingOf(signal) === true)];

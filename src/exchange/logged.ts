@@ -6,7 +6,7 @@ import type { Codec } from "../core/model.ts";
 import type { Logged, ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
 import type { Exposure, Signal } from "../core/signal.ts";
 import type { Id, Ref, Span, Turn } from "../core/types.ts";
-import type { ResponseFilter } from "../store/production.ts";
+import type { ResponseFilter } from "../store/trafficStore.ts";
 import { matchesFilter, type Served, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";
 

@@ -2,7 +2,7 @@
 import { rejectedAmong, reviewedSignal } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import type { TrafficStore, ResponseFilter } from "../store/production.ts";
+import type { ResponseFilter, TrafficStore } from "../store/trafficStore.ts";
 
 /** The part of the store that is read here. */
 export type Served = Pick<TrafficStore, "responses" | "signals">;

@@ -5,6 +5,6 @@ export { type FromAnnotationOptions, fromAnnotation } from "./fromAnnotation.ts"
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
 export { type LearntRewardOptions, learntReward } from "./learntReward.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
-export { type RecordedFeedbackOptions, recordedFeedback } from "./recorded.ts";
+export { type RecordedFeedbackOptions, recordedFeedback } from "./recordedFeedback.ts";
 export { type TurnRewardsOptions, turnRewards } from "./turnRewards.ts";
 export { type WinRatesOptions, winRates } from "./winRates.ts";

@@ -13,7 +13,7 @@ export interface LearntRewardOptions {
   /** Name of the helper that is the reward model. Default "reward". */
   readonly helper?: string;
   /** Feedback on a trajectory, from 1 (good) to 0 (bad); null: none. Default: the sum of its rewards, null where it has no rewards. */
-  readonly heard?: (trajectory: Trajectory) => number | null;
+  readonly feedbackOn?: (trajectory: Trajectory) => number | null;
   /** Number of most recent trajectories that it is fitted to. 0: it is never fitted, for a pretrained helper. Default 4000. */
   readonly keep?: number;
   /** Default "reward". */
@@ -29,7 +29,13 @@ export interface LearntRewardOptions {
  * The helper maps features to a number and is fitted to numbers or null, such as an observational reward.
  */
 export function learntReward(options: LearntRewardOptions): Feedback {
-  const { features, helper = "reward", heard = heardOf, keep = 4000, channel = "reward" } = options;
+  const {
+    features,
+    helper = "reward",
+    feedbackOn: heard = heardOf,
+    keep = 4000,
+    channel = "reward",
+  } = options;
   return async (ctx, experience) => {
     const model = ctx.helper<Features, number | null, number>(helper);
     const trajectories = experience.trajectories.filter((t) => t.end.kind !== "failed");

@@ -8,7 +8,7 @@ export {
   type ObservationalRewardOptions,
   observationalReward,
 } from "./observationalReward.ts";
-export * from "./observed.ts";
+export * from "./observedFeedback.ts";
 export { type PropensityOptions, propensity } from "./propensity.ts";
 export { type Features, type RidgeOptions, ridge } from "./ridge.ts";
 export { wordGrams } from "./wordGrams.ts";

@@ -11,8 +11,8 @@ import { wordIndex } from "./wordIndex.ts";
 export interface RetrievalOptions extends VectorIndexOptions {
   /** Default: {@link hashedText}, which needs no package and no network. */
   readonly encoder?: Encoder;
-  /** Persistent store of the entries, e.g. `openShelf("whetstone.sqlite")`. Default: none, entries are in memory only. */
-  readonly shelf?: EntryStore;
+  /** Persistent store of the entries, e.g. `openEntryStore("whetstone.sqlite")`. Default: none, entries are in memory only. */
+  readonly store?: EntryStore;
   /** Name of the collection in the store. Default "memory". */
   readonly collection?: string;
 }
@@ -64,7 +64,7 @@ const round = 500;
  * Paper: "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods".
  */
 export async function openRetrieval(options: RetrievalOptions = {}): Promise<Retrieval> {
-  const { encoder = hashedText(), shelf, collection = "memory" } = options;
+  const { encoder = hashedText(), store: shelf, collection = "memory" } = options;
   const entries = new Map<Id, Entry>();
   const words = wordIndex();
   const vectors = vectorIndex(encoder.width, options);

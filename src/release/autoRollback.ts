@@ -2,11 +2,11 @@
 import type { TrafficSplit } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { ReleaseController, ReleaseState } from "./controller.ts";
-import type { Decision } from "./verdict.ts";
+import type { Decision } from "./decision.ts";
 
 /** Settings of {@link autoRollback}. */
 export interface AutoRollbackOptions {
-  readonly desk: ReleaseController;
+  readonly controller: ReleaseController;
   /** Seconds between checks. Default 30. */
   readonly seconds?: number;
   /** Whether a candidate that is shown to be better is promoted, too. Default false: only rollbacks. */
@@ -39,7 +39,7 @@ export interface AutoRollback {
  * priority over promotion, and one check takes one action, since each action changes what is compared.
  */
 export function autoRollback(options: AutoRollbackOptions): AutoRollback {
-  const { desk, seconds = 30, promote = false, onLook, onAction, onError } = options;
+  const { controller: desk, seconds = 30, promote = false, onLook, onAction, onError } = options;
   let looking: Promise<unknown> = Promise.resolve();
   async function once(): Promise<Action | undefined> {
     const state = await desk.state({ estimates: false });

@@ -63,7 +63,7 @@ export function thompsonSplit(seen: readonly Seen[], options: BanditOptions): Re
   const range = "range" in options ? options.range : ([0, 1] as const);
   if (seen.length === 0 || !(floor > 0 && floor * seen.length <= 1)) {
     throw new WhetstoneError("option.range", {
-      where: "thompsonShares",
+      where: "thompsonSplit",
       got: `a floor of ${floor} for ${seen.length} versions`,
       expected: "at least one version, and a floor above 0 and at most 1 over the number of versions",
       fix: `Choose a floor of at most ${(1 / Math.max(1, seen.length)).toPrecision(2)}.`,
@@ -72,7 +72,7 @@ export function thompsonSplit(seen: readonly Seen[], options: BanditOptions): Re
   const outside = range && seen.flatMap((s) => s.rewards).find((r) => !(r >= range[0] && r <= range[1]));
   if (outside !== undefined) {
     throw new WhetstoneError("option.range", {
-      where: "thompsonShares",
+      where: "thompsonSplit",
       got: `a reward of ${outside}`,
       expected: `rewards from ${range?.[0]} to ${range?.[1]}`,
       fix: "Set the range of the rewards, or undefined if they are unbounded.",

@@ -8,12 +8,12 @@ import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { type Estimate, estimateValue } from "../offpolicy/estimate.ts";
 import { versionRatio } from "../offpolicy/sample.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { type BanditOptions, thompsonSplit } from "./bandit.ts";
-import { type LiveData, readLiveData, meanValue, type Reward, type UnitData } from "./evidence.ts";
+import { type Decision, sequentialDecision } from "./decision.ts";
 import { defaultGuardrails, type Guardrail } from "./guardrails.ts";
+import { type LiveData, meanValue, type Reward, readLiveData, type UnitData } from "./liveData.ts";
 import { requireTrafficSplit } from "./trafficSplit.ts";
-import { type Decision, sequentialDecision } from "./verdict.ts";
 
 /** Default feedback window in milliseconds. */
 export const usualWindow = 3_600_000;
@@ -69,7 +69,11 @@ export interface ReleaseController {
   /** @param options `estimates`: includes the live versions' values, the most expensive part with many units. Default true. */
   state(options?: { readonly estimates?: boolean }): Promise<ReleaseState>;
   /** @throws WhetstoneError for invalid shares or unknown versions. */
-  split(shares: Readonly<Record<Id, number>>, why: string, unit?: TrafficSplit["unit"]): Promise<TrafficSplit>;
+  split(
+    shares: Readonly<Record<Id, number>>,
+    why: string,
+    unit?: TrafficSplit["unit"],
+  ): Promise<TrafficSplit>;
   /** All traffic to one version. */
   promote(version: Id, why: string): Promise<TrafficSplit>;
   /** Records the decision; shares stay as they are. */
@@ -146,7 +150,9 @@ export function releaseController(options: ReleaseControllerOptions): ReleaseCon
   const isOutside = (value: number): boolean =>
     range !== undefined && !(value >= range[0] && value <= range[1]);
 
-  async function evidenceOf(splits: readonly TrafficSplit[]): Promise<LiveData & { readonly doubts: string[] }> {
+  async function evidenceOf(
+    splits: readonly TrafficSplit[],
+  ): Promise<LiveData & { readonly doubts: string[] }> {
     let outside = 0;
     const evidence = await readLiveData(production, {
       splits,
@@ -173,16 +179,16 @@ export function releaseController(options: ReleaseControllerOptions): ReleaseCon
     part: number,
   ): Promise<Decision> {
     const evidence = sequentialDecision({ guardrails, range, level: part, minimumEffect });
-    const armOf = (version: Id) =>
+    const trainingArm = (version: Id) =>
       version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
     for (const [i, { version, measures }] of settled.entries()) {
       if (i % atOnce === 0) await others();
-      const arm = armOf(version);
+      const arm = trainingArm(version);
       if (arm) evidence.see({ arm, measures, early: true });
     }
     for (const [i, { version, measures, reward }] of closed.entries()) {
       if (i % atOnce === 0) await others();
-      const arm = armOf(version);
+      const arm = trainingArm(version);
       if (arm) evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
     }
     const judgement = evidence.judgement();

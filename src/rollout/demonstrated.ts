@@ -64,7 +64,7 @@ export function withDemonstrations(rollout: Rollout, options: WithDemonstrations
 
 async function shown(ctx: Ctx, options: DemonstratedOptions): Promise<readonly Trajectory[]> {
   const { player = "expert", perTask = 1 } = options;
-  const plays = ctx.practice.flatMap((task) =>
+  const plays = ctx.tasks.flatMap((task) =>
     Array.from({ length: perTask }, (_, attempt) => ctx.play({ task: task.id, attempt, player })),
   );
   return (await Promise.all(plays)).flat();

@@ -118,9 +118,9 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
       );
       let line = lines.get(role);
       if (!line) {
-        const seat = options.actor(role);
+        const actor = options.actor(role);
         line = {
-          actor: seat,
+          actor,
           conversation: [...task.prompt],
           turns: [],
           sequence: undefined,
@@ -144,9 +144,13 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
         const { messages, stateKey } = observation;
         const turn = line.turns.length;
         const seen = { role, turn, messages: turn === 0 ? [...task.prompt, ...messages] : messages };
-        appendMessages(line, await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }));
+        appendMessages(
+          line,
+          await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }),
+        );
       }
-      if (!replayed && (line.turns.length === 0 || observation.whole)) applyArtefactTo(line, options.artefact);
+      if (!replayed && (line.turns.length === 0 || observation.whole))
+        applyArtefactTo(line, options.artefact);
       const made = replayed ? replayTurn(line, replayed) : await act(options, line, role, observation, index);
       if ("end" in made) {
         end = made.end;
@@ -190,7 +194,12 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   return [...lines].map(([role, line]) => trajectoryOf(options, role, line, ended));
 }
 
-function trajectoryOf(options: EpisodeOptions, role: Role, line: RoleState | undefined, end: Ending): Trajectory {
+function trajectoryOf(
+  options: EpisodeOptions,
+  role: Role,
+  line: RoleState | undefined,
+  end: Ending,
+): Trajectory {
   const { from, id, task } = options;
   const follows = from && role === from.trajectory.role;
   return {
@@ -210,9 +219,9 @@ function adviceMessages(advice: string | readonly Message[] = []): readonly Mess
 }
 
 /** The action's tokens with the text of each, where a model sampled it. */
-function sampledAction({ tokens }: Turn, seat: Actor): Pick<Action, "sampled"> {
-  if (!tokens || seat.kind !== "model") return {};
-  return { sampled: { tokens, pieces: () => tokenTexts(seat.codec, tokens.action) } };
+function sampledAction({ tokens }: Turn, actor: Actor): Pick<Action, "sampled"> {
+  if (!tokens || actor.kind !== "model") return {};
+  return { sampled: { tokens, pieces: () => tokenTexts(actor.codec, tokens.action) } };
 }
 
 /** Clears the conversation: the next observation contains all of it. */
@@ -231,8 +240,8 @@ function applyArtefactTo(line: RoleState, artefact: Artefact | undefined): void 
 }
 
 /** Adds the actor to a turn: its model, and the artefact in its prompt. */
-function withArtefact(turn: Turn, { actor: seat, shown }: RoleState, artefact: Artefact | undefined): Turn {
-  if (!artefact || seat.kind === "player" || seat.id !== "policy") return turn;
+function withArtefact(turn: Turn, { actor, shown }: RoleState, artefact: Artefact | undefined): Turn {
+  if (!artefact || actor.kind === "player" || actor.id !== "policy") return turn;
   return {
     ...turn,
     version: `${turn.version}+${artefactId(artefact)}`,
@@ -277,21 +286,21 @@ async function act(
   index: number,
 ): Promise<Turn | { readonly end: Ending }> {
   const { environment, random, task, temperature } = options;
-  const { actor: seat } = line;
+  const { actor } = line;
   const messages = [...line.conversation];
   const { stateKey } = observation;
   const began = performance.now();
-  if (seat.kind === "player") {
-    const content = scripted(seat.player, task, messages, random.split("turn", index));
-    const prompt = seat.codec && promptOf(line, seat.codec);
-    const action = seat.codec && concatIds([seat.codec.encode(content), Int32Array.of(seat.codec.endId)]);
+  if (actor.kind === "player") {
+    const content = scripted(actor.player, task, messages, random.split("turn", index));
+    const prompt = actor.codec && promptOf(line, actor.codec);
+    const action = actor.codec && concatIds([actor.codec.encode(content), Int32Array.of(actor.codec.endId)]);
     const tooLong =
-      prompt && action && prompt.length + action.length > (seat.contextTokens ?? Number.POSITIVE_INFINITY);
+      prompt && action && prompt.length + action.length > (actor.contextTokens ?? Number.POSITIVE_INFINITY);
     if (tooLong) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
     const unknown = new Float32Array(action?.length ?? 0).fill(Number.NaN);
     return {
       role,
-      model: seat.id,
+      model: actor.id,
       version: "script",
       prompt: messages,
       action: { role: "assistant", content },
@@ -303,7 +312,7 @@ async function act(
       ms: performance.now() - began,
     };
   }
-  if (seat.kind === "chat") {
+  if (actor.kind === "chat") {
     const tools = messages.findLast((m) => m.tools)?.tools ?? environment.tools;
     const asked: ChatRequest = {
       messages,
@@ -313,7 +322,7 @@ async function act(
       ...(observation.maxTokens === undefined ? {} : { maxTokens: observation.maxTokens }),
       ...(observation.stop === undefined ? {} : { stop: observation.stop }),
     };
-    const reply = await seat.chat.reply(asked).catch((e: unknown): Ending => {
+    const reply = await actor.chat.reply(asked).catch((e: unknown): Ending => {
       // a failing provider fails the episode, not the run
       if (!isWhetstoneError(e) || e.code !== "chat.failed") throw e;
       return { kind: "failed", boundary: "model", message: e.message };
@@ -321,8 +330,8 @@ async function act(
     if ("kind" in reply) return { end: reply };
     return {
       role,
-      model: seat.id,
-      version: seat.chat.id,
+      model: actor.id,
+      version: actor.chat.id,
       prompt: messages,
       action: reply.message,
       spans: {},
@@ -334,15 +343,15 @@ async function act(
   }
   let prompt: Int32Array;
   try {
-    prompt = promptOf(line, seat.codec);
+    prompt = promptOf(line, actor.codec);
   } catch (e) {
     // an environment that writes whole conversations may write one that the model cannot encode
     if (observation.whole === undefined || !isWhetstoneError(e)) throw e;
     return { end: { kind: "failed", boundary: "environment", message: e.message } };
   }
-  const room = seat.contextTokens - prompt.length;
+  const room = actor.contextTokens - prompt.length;
   if (room < 1) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
-  const [sample] = await seat.sample([
+  const [sample] = await actor.sample([
     {
       prompt,
       maxTokens: Math.min(
@@ -353,14 +362,14 @@ async function act(
       ...(temperature === undefined ? {} : { temperature }),
       ...(observation.stop === undefined ? {} : { stop: observation.stop }),
       ...(options.constrained && observation.legal
-        ? { choices: choicesOf(observation.legal, seat.codec) }
+        ? { choices: choicesOf(observation.legal, actor.codec) }
         : {}),
       seed: random.split("turn", index).seed,
       ...(options.draw && index === 0 ? { draw: options.draw } : {}),
     },
   ]);
   return sampledTurn({
-    model: seat,
+    model: actor,
     role,
     prompt,
     messages,

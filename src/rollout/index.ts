@@ -1,14 +1,14 @@
+export { type Retried, type Retry, retried } from "./critiqueAndRetry.ts";
 export {
   type DemonstratedOptions,
   demonstrated,
   type WithDemonstrationsOptions,
   withDemonstrations,
 } from "./demonstrated.ts";
-export { type EpisodeOptions, playEpisode, type Actor } from "./episode.ts";
+export { type Actor, type EpisodeOptions, playEpisode } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type ReplayedOptions, replayed } from "./replayed.ts";
-export { type Retried, type Retry, retried } from "./retried.ts";
 export {
   attemptAndCritique,
   attemptWords,

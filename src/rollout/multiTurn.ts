@@ -25,7 +25,7 @@ export interface MultiTurnOptions {
 export function multiTurn(options: MultiTurnOptions = {}): Rollout {
   const { groupSize = 8, temperature, roles, models, constrained, limits } = options;
   return async (ctx) => {
-    const plays = ctx.practice.flatMap((task) =>
+    const plays = ctx.tasks.flatMap((task) =>
       Array.from({ length: groupSize }, (_, attempt) =>
         ctx.play({
           task: task.id,

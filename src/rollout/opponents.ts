@@ -22,7 +22,7 @@ export function opponents(options: OpponentsOptions = {}): Rollout {
   const { groupSize = 8, temperature, opponent = "policy", mix } = options;
   const warmth = temperature === undefined ? {} : { temperature };
   return async (ctx) => {
-    const playing = ctx.practice.flatMap(({ id: task }) =>
+    const playing = ctx.tasks.flatMap(({ id: task }) =>
       Array.from({ length: groupSize }, async (_, i) => {
         const own = ctx.play({ task, attempt: i, together: groupSize, ...warmth });
         const other = ctx.play({

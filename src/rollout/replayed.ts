@@ -13,7 +13,7 @@ export interface ReplayedOptions {
   /**
    * "recorded": a conversation is used only where every reply was recorded in this policy's tokens, with the
    * log-probabilities that importance ratios need. "encoded": other conversations are tokenised, without log-probabilities:
-   * for likelihoods and preferences, not for ratios. Default "recorded". Single replies (pairs, demonstrations, verdicts) are
+   * for likelihoods and preferences, not for ratios. Default "recorded". Single replies (pairs, demonstrations, ratings) are
    * always encoded where they were not recorded.
    */
   readonly tokens?: "recorded" | "encoded";
@@ -30,48 +30,48 @@ type Policy = Pick<Model, "codec" | "contextTokens">;
  * Replays the training examples of the chosen tasks: nothing is sampled, and no environment runs. Units: one trajectory
  * each. An example that the policy cannot encode (unknown words, too long, not recorded as tokens) is left out whole.
  *
- * Stats: lessons, and unfit, the share of lessons that was left out.
+ * Stats: examples, and unfit, the share of examples that was left out.
  * @throws WhetstoneError `task.none` where every example was left out.
  */
-export function replayed(lessons: readonly TrainingExample[], options: ReplayedOptions = {}): Rollout {
+export function replayed(examples: readonly TrainingExample[], options: ReplayedOptions = {}): Rollout {
   const { tokens = "recorded", group = "task" } = options;
-  const byTask = Map.groupBy(lessons, (lesson) => lesson.task.id);
+  const byTask = Map.groupBy(examples, (example) => example.task.id);
   return async (ctx) => {
-    const due = ctx.practice.flatMap((task) => byTask.get(task.id) ?? []);
+    const due = ctx.tasks.flatMap((task) => byTask.get(task.id) ?? []);
     const policy = ctx.model();
-    const readable = (lesson: TrainingExample) => {
-      const exact = tokens === "recorded" && lesson.kind === "conversation";
-      const whole = trajectoriesOf(lesson).map((t) => inTokens(t, policy, exact));
+    const readable = (example: TrainingExample) => {
+      const exact = tokens === "recorded" && example.kind === "conversation";
+      const whole = trajectoriesOf(example).map((t) => inTokens(t, policy, exact));
       const fit = whole.filter((t) => t !== undefined);
-      return fit.length === whole.length ? [{ lesson, trajectories: fit }] : [];
+      return fit.length === whole.length ? [{ example, trajectories: fit }] : [];
     };
     const read = due.flatMap(readable);
-    if (due.length > 0 && read.length === 0 && lessons.every((lesson) => readable(lesson).length === 0)) {
-      throw unreadableAll(lessons, policy);
+    if (due.length > 0 && read.length === 0 && examples.every((example) => readable(example).length === 0)) {
+      throw unreadableAll(examples, policy);
     }
-    const groupOf = (lesson: TrainingExample): Id =>
-      lesson.kind === "pair" ? lesson.id : group === "all" ? "logged" : lesson.task.id;
+    const groupOf = (example: TrainingExample): Id =>
+      example.kind === "pair" ? example.id : group === "all" ? "logged" : example.task.id;
     const unfit = due.length > 0 ? { unfit: 1 - read.length / due.length } : {};
     return {
       trajectories: read.flatMap(({ trajectories }) => trajectories),
-      units: read.flatMap(({ lesson, trajectories }) =>
-        trajectories.map(({ id }) => ({ id, group: groupOf(lesson), members: [id] })),
+      units: read.flatMap(({ example, trajectories }) =>
+        trajectories.map(({ id }) => ({ id, group: groupOf(example), members: [id] })),
       ),
-      stats: { lessons: due.length, ...unfit },
+      stats: { examples: due.length, ...unfit },
     };
   };
 }
 
-function unreadableAll(lessons: readonly TrainingExample[], { contextTokens }: Policy): WhetstoneError {
-  const conversations = lessons.some(({ kind }) => kind === "conversation");
+function unreadableAll(examples: readonly TrainingExample[], { contextTokens }: Policy): WhetstoneError {
+  const conversations = examples.some(({ kind }) => kind === "conversation");
   return new WhetstoneError("task.none", {
     where: "replayed",
-    got: `${lessons.length} lessons, none of which the policy can read in ${contextTokens} tokens`,
+    got: `${examples.length} examples, none of which the policy can read in ${contextTokens} tokens`,
     expected: conversations
       ? "conversations whose replies were recorded in this policy's own tokens"
       : "prompts and replies that fit the context and use known words",
     fix: conversations
-      ? "Serve the policy itself so that its tokens are recorded, or learn from pairs, demonstrations or verdicts; or allow longer sequences."
+      ? "Serve the policy itself so that its tokens are recorded, or learn from pairs, demonstrations or ratings; or allow longer sequences."
       : "Allow longer sequences (--context-tokens), or use a model whose vocabulary has the words.",
   });
 }

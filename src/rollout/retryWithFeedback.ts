@@ -1,8 +1,8 @@
-import type { Critiquer } from "../core/critic.ts";
 import type { Critique } from "../core/critique.ts";
+import type { Critiquer } from "../core/critiquer.ts";
 import type { Rollout } from "../core/slots.ts";
 import { type Message, succeeded, type Trajectory } from "../core/types.ts";
-import { critiqueAndRetry, withCritiques } from "./retried.ts";
+import { critiqueAndRetry, withCritiques } from "./critiqueAndRetry.ts";
 
 /** Settings of {@link retryWithFeedback}. */
 export interface RetryWithFeedbackOptions {

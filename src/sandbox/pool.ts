@@ -40,7 +40,7 @@ interface Waiting<Job, Reply> {
   readonly resolve: (reply: Reply | Lost) => void;
 }
 
-interface Seat<Job, Reply> {
+interface Slot<Job, Reply> {
   take(work: Waiting<Job, Reply>): void;
   leave(why: Lost): void;
 }
@@ -51,13 +51,13 @@ const graceMs = 100;
 
 export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply>): Pool<Job, Reply> {
   const waiting: Waiting<Job, Reply>[] = [];
-  const idle: Seat<Job, Reply>[] = [];
-  const seats = new Set<Seat<Job, Reply>>();
+  const idle: Slot<Job, Reply>[] = [];
+  const slots = new Set<Slot<Job, Reply>>();
   let starting = 0;
 
   function serve(): void {
     while (waiting.length > 0 && idle.length > 0) idle.pop()!.take(waiting.shift()!);
-    while (waiting.length > starting && seats.size < size) sit();
+    while (waiting.length > starting && slots.size < size) sit();
   }
 
   function sit(): void {
@@ -68,12 +68,12 @@ export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply
       if (state === "starting") starting--;
       clearTimeout(timer);
     };
-    const seat: Seat<Job, Reply> = {
+    const slot: Slot<Job, Reply> = {
       take(work) {
         current = work;
         cell.hold(true);
         timer = setTimeout(() => {
-          timer = setTimeout(() => seat.leave({ lost: "late" }), graceMs);
+          timer = setTimeout(() => slot.leave({ lost: "late" }), graceMs);
         }, seconds * 1000);
         cell.send(work.job);
       },
@@ -83,22 +83,22 @@ export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply
         const work = state === "starting" ? waiting.shift() : current;
         arrive();
         state = "gone";
-        seats.delete(seat);
-        if (idle.includes(seat)) idle.splice(idle.indexOf(seat), 1);
+        slots.delete(slot);
+        if (idle.includes(slot)) idle.splice(idle.indexOf(slot), 1);
         cell.kill();
         work?.resolve(why);
         serve();
       },
     };
     starting++;
-    seats.add(seat);
+    slots.add(slot);
     const cell = open({
       ready() {
         if (state !== "starting") return;
         arrive();
         state = "there";
         cell.hold(false);
-        idle.push(seat);
+        idle.push(slot);
         serve();
       },
       reply(reply, spoiled) {
@@ -107,15 +107,15 @@ export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply
         current = undefined;
         clearTimeout(timer);
         cell.hold(false);
-        if (!spoiled) idle.push(seat);
+        if (!spoiled) idle.push(slot);
         work.resolve(reply);
-        if (spoiled) seat.leave({ lost: "died", message: "spoiled" });
+        if (spoiled) slot.leave({ lost: "died", message: "spoiled" });
         else serve();
       },
-      died: (message) => seat.leave({ lost: "died", message }),
+      died: (message) => slot.leave({ lost: "died", message }),
     });
     timer = setTimeout(
-      () => seat.leave({ lost: "died", message: `not started after ${secondsToStart} s` }),
+      () => slot.leave({ lost: "died", message: `not started after ${secondsToStart} s` }),
       secondsToStart * 1000,
     );
   }
@@ -128,7 +128,7 @@ export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply
       }),
     close() {
       for (const { resolve } of waiting.splice(0)) resolve({ lost: "died", message: "closed" });
-      for (const seat of [...seats]) seat.leave({ lost: "died", message: "closed" });
+      for (const slot of [...slots]) slot.leave({ lost: "died", message: "closed" });
     },
   };
 }

@@ -4,13 +4,21 @@ import type { Context, MiddlewareHandler } from "hono";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { networkOf } from "../http/server.ts";
-import type { TrafficStore } from "../store/production.ts";
-import { type SenderKind, senderKind, isReadOnly, isLoopback, requestOrigin, otherPage, wrongName } from "./asker.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
 import { type Rate, tokenBuckets } from "./limits.ts";
 import { isLinkFollowed, otherPages } from "./otherPages.ts";
 import { type PageSession, pageScopes, sessionLasts, sessionOf } from "./pageSession.ts";
 import { type Refused, refusal } from "./refusal.ts";
+import {
+  isLoopback,
+  isReadOnly,
+  otherPage,
+  requestOrigin,
+  type SenderKind,
+  senderKind,
+  wrongName,
+} from "./requestOrigin.ts";
 
 /** An authenticated client. */
 export interface Caller {

@@ -4,15 +4,15 @@ import { reviewedSignal } from "../common/text/reviews.ts";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal } from "../core/served.ts";
 import { readJson } from "../http/body.ts";
-import type { TrafficStore, Recorder, Written } from "../store/production.ts";
+import type { Recorder, TrafficStore, Written } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { readFeedback } from "./feedback.ts";
 import { feedbackSnippet } from "./feedbackSnippet.ts";
-import { sendResponse } from "./handed.ts";
+import { isAllWithin, withinScope } from "./keyScope.ts";
 import { feedbackBody } from "./limits.ts";
-import { isAllWithin, withinScope } from "./narrow.ts";
 import { records } from "./records.ts";
 import { isRefused, type Refused, refusal, type WrongField } from "./refusal.ts";
+import { sendResponse } from "./sendResponse.ts";
 
 /** Settings of {@link inbox}. */
 export interface InboxOptions {

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import type { AccessKey } from "../core/served.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { mintKey, type NewKey, type Only, scopes, signToken } from "./keys.ts";

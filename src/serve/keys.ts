@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { AccessKey, Scope } from "../core/served.ts";
-import { signClaims, verifyClaims } from "./sealed.ts";
+import { signClaims, verifyClaims } from "./signedToken.ts";
 
 export const scopes = ["chat", "feedback", "traces", "read", "admin"] as const satisfies readonly Scope[];
 
@@ -96,7 +96,9 @@ export function signToken({ key, expires, only }: BrowserToken, signing: Uint8Ar
 
 /** @returns nothing unless the signature is valid. The caller checks the expiry. */
 export function readToken(token: string, signing: Uint8Array): BrowserToken | undefined {
-  const said = token.startsWith("wsb_") ? verifyClaims(purpose, token.slice("wsb_".length), signing) : undefined;
+  const said = token.startsWith("wsb_")
+    ? verifyClaims(purpose, token.slice("wsb_".length), signing)
+    : undefined;
   if (said === undefined) return undefined;
   const { k, x, s, r, u } = claims.parse(said);
   return {

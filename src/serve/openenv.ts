@@ -12,8 +12,8 @@ import type { Message, Task } from "../core/types.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
 import { bound } from "../http/bound.ts";
 import { keepUpgraded, limitedListener } from "../http/server.ts";
-import { senderKind, isLoopback, otherPage, wrongName } from "./asker.ts";
 import type { Refused } from "./refusal.ts";
+import { isLoopback, otherPage, senderKind, wrongName } from "./requestOrigin.ts";
 
 /** Settings of {@link serveOpenEnv}. */
 export interface OpenEnvServerOptions {

@@ -2,8 +2,8 @@
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
-import { type RequestOrigin, otherPage } from "./asker.ts";
 import type { Refused } from "./refusal.ts";
+import { otherPage, type RequestOrigin } from "./requestOrigin.ts";
 
 /** The only path open to other sites. Every other route is closed, including routes added later. */
 const feedback = "/v1/feedback";

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
 import type { Scope } from "../core/served.ts";
-import { signClaims, verifyClaims } from "./sealed.ts";
+import { signClaims, verifyClaims } from "./signedToken.ts";
 
 /** The key of the login, and the latest end of the session. */
 export interface PageSession {

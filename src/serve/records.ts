@@ -2,9 +2,9 @@
 import { type Context, Hono } from "hono";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
-import type { TrafficStore, SessionSummary, SignalFilter } from "../store/production.ts";
+import type { SessionSummary, SignalFilter, TrafficStore } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
-import { isWithinResponse } from "./narrow.ts";
+import { isWithinResponse } from "./keyScope.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
@@ -16,7 +16,7 @@ export type ResponseBody = Omit<ServedResponse, "choices"> & { readonly choices:
 /** One response within its trajectory. */
 export type TurnBody = Omit<ResponseBody, "prompt" | "session" | "trajectory"> & {
   /** The messages of the prompt that were not in the prompt of the previous turn. */
-  readonly heard: readonly Message[];
+  readonly messages: readonly Message[];
 };
 
 /** Response of `GET /v1/sessions/:id`: a session's trajectories and its feedback. */
@@ -173,7 +173,7 @@ function sessionBody(
 
 function turnBody(response: ServedResponse, before: ServedResponse | undefined): TurnBody {
   const { prompt, session: _session, trajectory: _trajectory, ...rest } = responseBody(response);
-  return { ...rest, heard: prompt.slice(before?.prompt.length ?? 0) };
+  return { ...rest, messages: prompt.slice(before?.prompt.length ?? 0) };
 }
 
 function filterOf(c: Context<Gated>): SignalFilter | Refused {

@@ -5,17 +5,21 @@ import { unknownName } from "../common/text/suggest.ts";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import { type ReleaseControllerOptions, type ReleaseState, releaseController } from "../release/controller.ts";
+import {
+  type ReleaseControllerOptions,
+  type ReleaseState,
+  releaseController,
+} from "../release/controller.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import { keptVersion } from "../store/keptVersion.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { artefactInline, inlineArtefact } from "./artefactInline.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { versionOf } from "./gateway/open.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
-import { versionWithArtefact } from "./toldVersion.ts";
+import { versionWithArtefact } from "./versionWithArtefact.ts";
 
 const id = z.string().min(1).max(256);
 const text = z.string().min(1).max(2000);
@@ -50,7 +54,7 @@ export interface VersionRouteOptions {
   readonly production: TrafficStore;
   readonly gate: Gate;
   /** How versions are judged. */
-  readonly desk?: Omit<ReleaseControllerOptions, "production">;
+  readonly release?: Omit<ReleaseControllerOptions, "production">;
 }
 
 /** Response of `GET /v1/versions`. */
@@ -69,7 +73,7 @@ export type JudgementBody = ReleaseState;
 const [fresh, rest] = [5000, 10];
 
 /** `GET` and `POST /v1/versions`, `GET /v1/versions/judgement`, `GET` and `POST /v1/splits`. */
-export function versionRoutes({ production, gate, desk: options }: VersionRouteOptions): Hono<Gated> {
+export function versionRoutes({ production, gate, release: options }: VersionRouteOptions): Hono<Gated> {
   const desk = releaseController({ ...options, production });
   const judged = rarely(desk.state, gate.now);
   return new Hono<Gated>()

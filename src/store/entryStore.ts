@@ -2,7 +2,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import { z } from "zod";
 import type { PackedVector } from "../core/encoder.ts";
-import type { OpenEntryStore, EntryAtCursor, StoredEntry } from "../core/entryStore.ts";
+import type { EntryAtCursor, OpenEntryStore, StoredEntry } from "../core/entryStore.ts";
 import type { Json } from "../core/json.ts";
 import type { Provenance } from "../core/trainingExamples.ts";
 import { connect } from "./database.ts";

@@ -13,11 +13,11 @@ import type { Database } from "./database.ts";
 import { entriesFrom, eraseEntries } from "./entryStore.ts";
 import { erasedAmong, hashOf, heldFor, type Subject, sourcesOf } from "./erased.ts";
 import { dropRows } from "./exportedFiles.ts";
-import type { Erase, Erasure, ExportRecord } from "./production.ts";
 import { addRecord, readRecords } from "./records.ts";
 import { redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { packResponse, targetsOf, unpackSignal } from "./served.ts";
+import type { Erase, Erasure, ExportRecord } from "./trafficStore.ts";
 
 /** Data outside the store's reach that may derive from erased data. */
 const learnt = ["checkpoints, journals and weights of runs that learnt from it, and stores of their own"];

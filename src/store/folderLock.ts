@@ -27,7 +27,7 @@ export async function holding<T>(folder: string, work: () => Promise<T>): Promis
         break;
       } catch (e) {
         if (!isBusy(e)) throw e;
-        if (performance.now() - began > patience) throw held(folder, e);
+        if (performance.now() - began > patience) throw lockedError(folder, e);
       }
     }
     return await work();
@@ -38,7 +38,7 @@ export async function holding<T>(folder: string, work: () => Promise<T>): Promis
 
 const isBusy = (e: unknown): boolean => e instanceof Error && "errcode" in e && e.errcode === 5;
 
-const held = (folder: string, e: unknown): WhetstoneError =>
+const lockedError = (folder: string, e: unknown): WhetstoneError =>
   new WhetstoneError("store.failed", {
     where: folder,
     got: `another process at work on it (${messageOf(e)})`,

@@ -6,9 +6,9 @@ export {
 } from "./artefactFolder.ts";
 export type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
 export { openEntryStore } from "./entryStore.ts";
-export { openTrafficStore, type TrafficStoreOptions } from "./openProduction.ts";
-export type * from "./production.ts";
+export { openTrafficStore, type TrafficStoreOptions } from "./openTrafficStore.ts";
 export * from "./recorder.ts";
 export * from "./redaction.ts";
+export * from "./runStore.ts";
 export type { RunState } from "./schema.ts";
-export * from "./store.ts";
+export type * from "./trafficStore.ts";

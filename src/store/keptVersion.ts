@@ -1,7 +1,7 @@
 /** Adds versions that several processes may add at once, such as replicas that start together. */
 import { isWhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import type { TrafficStore } from "./production.ts";
+import type { TrafficStore } from "./trafficStore.ts";
 
 /** Adds a version unless the store has one with its id. @returns the stored version, and whether it was added now. */
 export async function keptVersion(

@@ -1,7 +1,7 @@
 /** Group commit: everything that arrives during a transaction is written by the next one. */
 import { isWhetstoneError, messageOf } from "../core/errors.ts";
-import type { TrafficStore, Recorder, RecorderState, Write, Written } from "./production.ts";
 import { requireStorable, weightOf } from "./served.ts";
+import type { Recorder, RecorderState, TrafficStore, Write, Written } from "./trafficStore.ts";
 
 /** Settings of {@link recorder}. */
 export interface RecorderOptions {

@@ -9,7 +9,7 @@ import type { Id, Message, Tool, ToolCall } from "../core/types.ts";
 import { boundedPattern } from "./boundedPattern.ts";
 import { type Found, findPlaces } from "./findPlaces.ts";
 import { type PersonalData, personalData, type Rule } from "./personalData.ts";
-import type { Write } from "./production.ts";
+import type { Write } from "./trafficStore.ts";
 
 /** Settings of {@link redactor}. */
 export interface RedactionOptions {

@@ -4,9 +4,9 @@ import { concatIds } from "../common/tokens/pack.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
-import type { Write } from "./production.ts";
 import type { ResponsesTable, SignalsTable, SignalTargetsTable } from "./schema.ts";
 import { type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
+import type { Write } from "./trafficStore.ts";
 
 /** What of a response lies in no column of its own. */
 interface ResponseData

@@ -7,7 +7,7 @@ import type { Frozen, Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { isLogged } from "../core/trainingExamples.ts";
 import type { Stats, Trajectory } from "../core/types.ts";
-import type { RunStore } from "../store/store.ts";
+import type { RunStore } from "../store/runStore.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
 import { snapshotName } from "./asyncRollouts.ts";
 import { type AuxiliaryModels, addAuxiliaryModels, blendAll, helperStates } from "./auxiliaryModels.ts";
@@ -57,7 +57,7 @@ export async function assemble(
     engine.create({
       id,
       seed: random.split("model").seed,
-      lexicon: vocabularyOf(environment, method),
+      vocabulary: vocabularyOf(environment, method),
       contextTokens: settings.contextTokens,
       ...(heads.length > 0 ? { heads } : {}),
     });
@@ -72,16 +72,16 @@ export async function assemble(
   const stored = new Set<string>();
   const journal: Journal = await openJournal(join(out, "journal.jsonl"), state.iteration);
   const began = performance.now() - state.seconds * 1000;
-  let practiceBegan: number | undefined;
+  let trainingBegan: number | undefined;
   let lastSaved = performance.now();
   let pause = 0;
   let allFailed = 0;
   const taskMap = new Map(tasks.map((t) => [t.id, t]));
   await store.rewind(settings.name, state.iteration);
 
-  /** Seconds of practice, those of earlier sessions included. */
-  const practised = (): number =>
-    practiceBegan === undefined ? state.practised : (performance.now() - practiceBegan) / 1000;
+  /** Seconds of training, those of earlier sessions included. */
+  const trained = (): number =>
+    trainingBegan === undefined ? state.trainedSeconds : (performance.now() - trainingBegan) / 1000;
 
   /** Those of the held weights that attempts under way were begun with. */
   const heldFor = ({ ahead }: RunState): (readonly [string, Frozen])[] =>
@@ -95,7 +95,7 @@ export async function assemble(
 
   async function save(of: RunState): Promise<void> {
     of.seconds = (performance.now() - began) / 1000;
-    of.practised = practised();
+    of.trainedSeconds = trained();
     const from = performance.now();
     const folder = await lettingGo(engine, out, () =>
       saveCheckpoint(out, of, { models, frozen: new Map([...frozen, ...heldFor(of)]) }),
@@ -158,14 +158,14 @@ export async function assemble(
     state,
     policy,
     models,
-    held,
+    snapshots: held,
     random,
     stop,
     tasks,
     isSpent: () =>
-      practised() >= (settings.budgetSeconds ?? Number.POSITIVE_INFINITY) ||
+      trained() >= (settings.budgetSeconds ?? Number.POSITIVE_INFINITY) ||
       (state.counters.episodes ?? 0) >= (settings.episodes ?? Number.POSITIVE_INFINITY),
-    context: (practice, phase, over = {}) =>
+    context: (tasks, phase, over = {}) =>
       makeContext(
         {
           ...further,
@@ -181,7 +181,7 @@ export async function assemble(
           ...(phase === undefined ? {} : { phase }),
           ...over,
         },
-        practice,
+        tasks,
       ),
     report,
     checkpoint,
@@ -221,7 +221,7 @@ export async function assemble(
         }),
       });
       await keepArtefacts();
-      const left = (practised() / iteration) * (settings.iterations - iteration);
+      const left = (trained() / iteration) * (settings.iterations - iteration);
       const { budgetSeconds = Number.POSITIVE_INFINITY } = settings;
       const { rollout, update } = done.seconds;
       report({
@@ -234,7 +234,7 @@ export async function assemble(
         tokensPerSecond: metrics.tokensPerSecond ?? 0,
         // what ran ahead of learning took no time of its own
         seconds: (metrics["seconds.waited"] ?? rollout) + update,
-        secondsLeft: Math.max(0, Math.min(left, budgetSeconds - practised())),
+        secondsLeft: Math.max(0, Math.min(left, budgetSeconds - trained())),
         metrics,
       });
     },
@@ -291,13 +291,13 @@ export async function assemble(
         examples.map((trajectory) => ({ trajectory, phase: when })),
       );
       // the budget is one of training
-      if (when === "before" && practiceBegan !== undefined) practiceBegan += performance.now() - from;
+      if (when === "before" && trainingBegan !== undefined) trainingBegan += performance.now() - from;
       report({ type: "evaluation", when, iteration: state.iteration, ...result });
       return result;
     },
 
-    async beginPractice() {
-      practiceBegan = performance.now() - state.practised * 1000;
+    async beginTraining() {
+      trainingBegan = performance.now() - state.trainedSeconds * 1000;
       const again = resumed !== undefined && resumed.phase !== "warm start";
       await addAuxiliaryModels(method, further, state, {
         create,

@@ -16,7 +16,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId, Stats } from "../core/types.ts";
 import { importanceWeighted } from "../update/importanceWeighted.ts";
-import { type Attempt, attempt, type RolloutRun, plan } from "./attempt.ts";
+import { type Attempt, attempt, plan, type RolloutRun } from "./attempt.ts";
 import { episodeBook } from "./context.ts";
 import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
@@ -42,7 +42,7 @@ export const rolloutQueue = (run: Run): RolloutQueue =>
     : { next: () => attempt(run, plan(run)), close: () => undefined };
 
 function attemptsAhead(run: Run): RolloutQueue {
-  const { state, settings, held } = run;
+  const { state, settings, snapshots: held } = run;
   const stop = new AbortController();
   const begun: {
     readonly book: ReturnType<typeof episodeBook>;
@@ -51,9 +51,9 @@ function attemptsAhead(run: Run): RolloutQueue {
   }[] = [];
 
   /** Plays a plan with the weights that are held for it. What is counted is kept until it is learnt from. */
-  function begin({ iteration, since, practice }: Planned): void {
+  function begin({ iteration, since, tasks }: Planned): void {
     const counters: Stats = {};
-    const book = episodeBook(practice);
+    const book = episodeBook(tasks);
     const view = { ...state, iteration, counters, memory: structuredClone(state.memory) };
     const models = new Map(
       [...run.models].map(([id, model]) => [id, fixed(model, held.get(snapshotName(since, id))!)] as const),
@@ -64,7 +64,7 @@ function attemptsAhead(run: Run): RolloutQueue {
       state: view,
       context: (tasks, phase) => run.context(tasks, phase, seen),
     };
-    const tried = attempt(apart, { ...inForce(settings.method, view), practice });
+    const tried = attempt(apart, { ...inForce(settings.method, view), tasks });
     tried.catch(() => undefined); // heard when it is due
     begun.push({ book, counters, tried });
   }
@@ -76,8 +76,8 @@ function attemptsAhead(run: Run): RolloutQueue {
       const name = snapshotName(since, id);
       if (!held.has(name)) held.set(name, await model.freeze());
     }
-    const { practice } = plan({ ...run, state: { ...state, iteration } });
-    state.ahead.push({ iteration, since, step: state.step, practice: [...practice] });
+    const { tasks } = plan({ ...run, state: { ...state, iteration } });
+    state.ahead.push({ iteration, since, step: state.step, tasks: [...tasks] });
   }
 
   /** Lets go of weights that nothing plays with any more. Not before: a stop saves the run as it stood. */
@@ -106,7 +106,7 @@ function attemptsAhead(run: Run): RolloutQueue {
       begun.shift();
       for (const [name, n] of Object.entries(first.counters))
         state.counters[name] = (state.counters[name] ?? 0) + n;
-      const { slots, phase, practice, experience } = tried;
+      const { slots, phase, tasks, experience } = tried;
       const stats = {
         ...experience.stats,
         staleness: state.iteration - due.since,
@@ -116,9 +116,9 @@ function attemptsAhead(run: Run): RolloutQueue {
       const { importanceCap: cap } = settings;
       return {
         phase,
-        practice,
+        tasks,
         slots: cap > 0 ? { ...slots, update: importanceWeighted(slots.update, { cap }) } : slots,
-        ctx: run.context(practice, phase, { book: first.book }),
+        ctx: run.context(tasks, phase, { book: first.book }),
         experience: { ...experience, stats },
         seconds: tried.seconds,
       };
@@ -132,7 +132,7 @@ function fixed(model: Model, frozen: Frozen): Model {
   const unable = async (): Promise<never> => {
     throw new WhetstoneError("capability.missing", {
       where: "a rollout with --staleness",
-      got: `a wish to change ${model.id}`,
+      got: `a request to change ${model.id}`,
       expected: "rollouts that sample and score alone: the weights of then are not those that learn",
       fix: "Leave --staleness out.",
     });

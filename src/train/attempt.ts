@@ -1,4 +1,4 @@
-/** The first two stages of the loop: what to practise, and trying it. */
+/** The first two stages of the loop: which tasks to train on, and trying it. */
 import type { Ctx } from "../core/context.ts";
 import type { Experience, Slots } from "../core/slots.ts";
 import type { Task } from "../core/types.ts";
@@ -12,11 +12,11 @@ export interface RolloutRun extends Pick<Run, "state" | "random" | "stop" | "tas
   readonly settings: Pick<RunSettings, "method" | "iterations">;
 }
 
-/** What an iteration practises, and by which slots. */
+/** What an iteration trains, and by which slots. */
 export interface Plan {
   readonly slots: Slots;
   readonly phase: string;
-  readonly practice: readonly Task[];
+  readonly tasks: readonly Task[];
 }
 
 /** Chooses tasks, and notes what the choice changed in the data slot's state. */
@@ -27,7 +27,7 @@ export function plan({ settings, state, random, tasks }: RolloutRun): Plan {
   const known = state.data[data.name] ?? data.init(tasks);
   const chosen = data.choose(tasks, known, random.split("data", state.iteration), clock);
   state.data[data.name] = chosen.next;
-  return { slots, phase, practice: chosen.practice };
+  return { slots, phase, tasks: chosen.tasks };
 }
 
 /** A plan, and what came of trying it. */
@@ -38,9 +38,9 @@ export interface Attempt extends Plan {
 }
 
 /** Plays what was planned. */
-export async function attempt(run: RolloutRun, { slots, phase, practice }: Plan): Promise<Attempt> {
+export async function attempt(run: RolloutRun, { slots, phase, tasks }: Plan): Promise<Attempt> {
   const began = performance.now();
-  const ctx = run.context(practice, phase);
+  const ctx = run.context(tasks, phase);
   const experience = await slots.rollout(ctx);
-  return { slots, phase, practice, ctx, experience, seconds: (performance.now() - began) / 1000 };
+  return { slots, phase, tasks, ctx, experience, seconds: (performance.now() - began) / 1000 };
 }

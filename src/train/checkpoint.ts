@@ -27,16 +27,16 @@ async function namesIn(out: string): Promise<string[]> {
   return names.filter((n) => /^\d{8}$/.test(n)).sort();
 }
 
-/** Saves, and has the engine let go of what saved models of the run held elsewhere and none holds any more. */
+/** Saves, and has the engine let go of what saved models of the run held there and none holds any more. */
 export async function lettingGo<T>(
-  { elsewhere }: Pick<Engine, "elsewhere">,
+  { remoteState }: Pick<Engine, "remoteState">,
   out: string,
   save: () => Promise<T>,
 ): Promise<T> {
-  const before = (await elsewhere?.heldBy(out)) ?? [];
+  const before = (await remoteState?.heldBy(out)) ?? [];
   const done = await save();
-  const still = new Set(await elsewhere?.heldBy(out));
-  await elsewhere?.letGo(before.filter((one) => !still.has(one)));
+  const still = new Set(await remoteState?.heldBy(out));
+  await remoteState?.letGo(before.filter((one) => !still.has(one)));
   return done;
 }
 

@@ -15,7 +15,7 @@ export interface ComparedRun {
   readonly seed: number;
   /** Success at the end, by split (held-out ones, where there are any), actions sampled. */
   readonly heldOut: Readonly<Record<string, number>>;
-  /** Success in practice, by iteration. */
+  /** Success in training, by iteration. */
   readonly curve: readonly number[];
   readonly episodes: number;
   readonly tokens: number;
@@ -34,8 +34,8 @@ export interface ComparedMethod {
   readonly method: string;
   /** By split, 95 % t interval over seeds. */
   readonly heldOut: Readonly<Record<string, Interval>>;
-  /** Mean success over practice. */
-  readonly practice: Interval;
+  /** Mean success over training. */
+  readonly training: Interval;
   /** Mean over seeds, by iteration. */
   readonly curve: readonly number[];
   readonly episodes: number;
@@ -52,7 +52,7 @@ export interface Comparison {
   readonly engine: string;
   readonly seeds: readonly number[];
   readonly iterations: number;
-  /** What ended practice in place of iterations. */
+  /** What ended training in place of iterations. */
   readonly episodes?: number;
   /** By split, the share of its tasks that are trained on as well, where there are any. */
   readonly trainedShares?: Readonly<Record<string, number>>;
@@ -85,7 +85,7 @@ export function compareRuns(
       return {
         method,
         heldOut: bySplit((split) => meanInterval(values(own, split))),
-        practice: meanInterval(own.map((r) => mean(r.curve))),
+        training: meanInterval(own.map((r) => mean(r.curve))),
         curve: Array.from({ length }, (_, i) => mean(own.flatMap((r) => r.curve[i] ?? []))),
         episodes: mean(own.map((r) => r.episodes)),
         tokens: mean(own.map((r) => r.tokens)),
@@ -125,7 +125,7 @@ function blocks(curve: readonly number[], width = 24): string {
 
 /** What is said of each method on a split. */
 export const comparisonColumns = [
-  ...["method", "success", "difference", "P(better)", "practice", "curve", "episodes", "tokens", "seconds"],
+  ...["method", "success", "difference", "P(better)", "training", "curve", "episodes", "tokens", "seconds"],
 ];
 
 /** A row for each method. */
@@ -139,7 +139,7 @@ export const comparisonRows = (c: Comparison, split: string): string[][] =>
       interval(m.heldOut[split]!, 0),
       against ? interval(against.difference, -1) : "",
       against ? against.improvement.toFixed(2) : "",
-      interval(m.practice, 0),
+      interval(m.training, 0),
       blocks(m.curve),
       Math.round(m.episodes).toLocaleString("en"),
       Math.round(m.tokens).toLocaleString("en"),
@@ -159,7 +159,7 @@ export function comparisonPage(c: Comparison): string {
   const lines = [
     `# ${c.methods.map((m) => m.method).join(", ")} on ${c.env}`,
     "",
-    `${c.engine} engine, ${counted(c.seeds.length, "seed")} (${c.seeds.join(", ")}), ${c.episodes === undefined ? counted(c.iterations, "iteration") : `${counted(c.episodes, "episode")} of practice, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
+    `${c.engine} engine, ${counted(c.seeds.length, "seed")} (${c.seeds.join(", ")}), ${c.episodes === undefined ? counted(c.iterations, "iteration") : `${counted(c.episodes, "episode")} of training, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
   ];
   for (const split of Object.keys(first!.heldOut)) {
     lines.push("", c.trainedShares?.[split] ? `## ${comparedOn(c, split)}` : `## Held out: ${split}`, "");
@@ -169,7 +169,7 @@ export function comparisonPage(c: Comparison): string {
   }
   lines.push(
     "",
-    "*practice* is the mean success over all iterations: what learning fast and learning far both raise. *P(better)* is the probability that a run of the method beats a run of the first. Tokens are those sampled in practice.",
+    "*training* is the mean success over all iterations: what learning fast and learning far both raise. *P(better)* is the probability that a run of the method beats a run of the first. Tokens are those sampled in training.",
   );
   return `${lines.join("\n")}\n`;
 }

@@ -42,19 +42,19 @@ export interface ContextParts extends Weighted {
 
 /** What an iteration's contexts know together: its tasks, and the episodes that have begun. */
 export interface EpisodeBook {
-  /** Those that are practised, which the data slot may have made, and those that a piece makes. */
+  /** Those trained on, which the data slot may have made, and those that a piece makes. */
   readonly made: Map<Id, Task>;
-  readonly begun: Set<Id>;
+  readonly started: Set<Id>;
 }
 
-export const episodeBook = (practice: readonly Task[]): EpisodeBook => ({
-  made: new Map(practice.map((task) => [task.id, task])),
-  begun: new Set(),
+export const episodeBook = (tasks: readonly Task[]): EpisodeBook => ({
+  made: new Map(tasks.map((task) => [task.id, task])),
+  started: new Set(),
 });
 
-/** @param practice the tasks of this iteration. */
-export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx {
-  const { environment, state, book = episodeBook(practice) } = parts;
+/** @param tasks the tasks of this iteration. */
+export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
+  const { environment, state, book = episodeBook(tasks) } = parts;
   const { encoder = hashedText(), leaksIn = () => [] } = parts;
   const random = parts.random.split("iteration", state.iteration);
   const count = (counter: Counter, amount: number): void => {
@@ -66,7 +66,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   return {
     clock: clockOf(state, parts.iterations, parts.phase),
     random,
-    practice,
+    tasks,
     ...lookups,
     play: playsOf({ parts, book, lookups, random, artefact, count }),
     ...environmentJudge(environment, lookups.task, count),

@@ -46,20 +46,19 @@ export function environmentJudge(
     async prefer(first, second) {
       const { prefer } = environment;
       if (!prefer) {
-        const fix =
-          "Choose an environment that compares trajectories, or a method that learns from rewards.";
+        const fix = "Choose an environment that compares trajectories, or a method that learns from rewards.";
         throw lacking("preferences", "prefer", fix);
       }
       return asked("judge.calls", () => prefer.call(environment, taskOf(first.task), first, second));
     },
-    async critique(trajectory, wish) {
+    async critique(trajectory, request) {
       const { critique } = environment;
       if (!critique) {
         const fix = "Choose an environment that criticises trajectories, or a critic that is a model.";
         throw lacking("critiques", "critique", fix);
       }
       return asked("judge.calls", () =>
-        critique.call(environment, taskOf(trajectory.task), trajectory, wish),
+        critique.call(environment, taskOf(trajectory.task), trajectory, request),
       );
     },
   };

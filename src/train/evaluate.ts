@@ -8,7 +8,7 @@ import type { Random } from "../core/random.ts";
 import { paid, succeeded, type Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { programOf } from "../memory/behaviourTree/artefact.ts";
-import { playEpisode, type Actor } from "../rollout/episode.ts";
+import { type Actor, playEpisode } from "../rollout/episode.ts";
 import { actorOf } from "./actor.ts";
 import type { EvaluationResult } from "./events.ts";
 
@@ -54,7 +54,7 @@ export async function evaluate(o: EvaluateOptions): Promise<{
 }> {
   const began = performance.now();
   const agent = o.artefact?.kind === "tree" ? programOf(o.artefact).act : o.agent;
-  const seat: Actor =
+  const actor: Actor =
     typeof agent === "function"
       ? { kind: "player", id: "player", player: agent }
       : "reply" in agent
@@ -69,7 +69,7 @@ export async function evaluate(o: EvaluateOptions): Promise<{
           environment: o.environment,
           task,
           id: `evaluation/${o.split}/${o.mode}/${task.id}`,
-          actor: () => seat,
+          actor: () => actor,
           random: o.random.split("evaluation", o.split, task.id),
           temperature: o.mode === "greedy" ? 0 : 1,
           ...(o.artefact ? { artefact: o.artefact } : {}),

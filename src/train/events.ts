@@ -2,7 +2,7 @@
 import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
 import type { HealthReport } from "../diagnose/health/health.ts";
-import type { Evaluation } from "../store/store.ts";
+import type { Evaluation } from "../store/runStore.ts";
 
 /** Success over held-out tasks, with how the actions were chosen; `failed` episodes (not the agent's doing) are left out of it. */
 export interface EvaluationResult extends Omit<Evaluation, "when" | "iteration"> {

@@ -1,24 +1,24 @@
 /** Any method, learning from what was recorded in place of what it would try itself. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
-import type { TrainingExampleKind, TrainingExample } from "../core/trainingExamples.ts";
-import { type RecordedFeedbackOptions, recordedFeedback } from "../feedback/recorded.ts";
+import type { TrainingExample, TrainingExampleKind } from "../core/trainingExamples.ts";
+import { type RecordedFeedbackOptions, recordedFeedback } from "../feedback/recordedFeedback.ts";
 import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
 
 /** Settings of {@link fromExamples}. */
 export interface FromExamplesOptions extends ReplayedOptions, RecordedFeedbackOptions {
-  /** Which lessons. Default: what {@link exampleKindFor} says. */
+  /** Which examples. Default: what {@link exampleKindFor} says. */
   readonly kind?: TrainingExampleKind;
 }
 
 /**
- * The method with its rollout and feedback replaced: lessons are replayed, and what people said of them is what it hears.
+ * The method with its rollout and feedback replaced: examples are replayed, and what people said of them is what it hears.
  * Everything after that is the method's own.
  * @throws WhetstoneError `config.invalid` for a method that changes how it plays on the way.
  */
 export function fromExamples(
   method: Method,
-  lessons: readonly TrainingExample[],
+  examples: readonly TrainingExample[],
   options: FromExamplesOptions = {},
 ): Method {
   // replies of a pair have to answer one prompt; a baseline wants more replies than one prompt has
@@ -33,7 +33,7 @@ export function fromExamples(
       fix: "Choose another, such as dpo, sft, kto or cispo.",
     });
   }
-  const taken = lessons.filter((lesson) => lesson.kind === kind);
+  const taken = examples.filter((example) => example.kind === kind);
   return {
     ...method,
     slots: {
@@ -45,13 +45,13 @@ export function fromExamples(
 }
 
 /**
- * The lessons that suit a method: pairs, where it packs preferences; verdicts, where it learns from replies that are good
+ * The examples that suit a method: pairs, where it packs preferences; ratings, where it learns from replies that are good
  * or bad, on their own or in pairs that it makes itself; demonstrations, where it learns whatever is shown; else
  * conversations with their rewards.
  */
 export function exampleKindFor(method: Method): TrainingExampleKind {
   if (has(method, "preferencePairs")) return "pair";
-  if (minesPairs(method) || has(method, "prospectValue")) return "verdict";
+  if (minesPairs(method) || has(method, "prospectValue")) return "rating";
   return has(method, "constant") ? "demonstration" : "conversation";
 }
 

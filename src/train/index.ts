@@ -8,8 +8,15 @@ export {
 } from "./check.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
-export { type FromExamplesOptions, fromExamples, exampleKindFor } from "./fromExamples.ts";
+export { exampleKindFor, type FromExamplesOptions, fromExamples } from "./fromExamples.ts";
 export { type RunOptions, type RunSummary, train } from "./run.ts";
 export { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 export { type TrainedInMemory, type TrainInMemoryOptions, trainInMemory } from "./trainInMemory.ts";
-export { trainingArm, averageOf, finalSuccess, meanSuccess, type TrainingArm, plainAscent } from "./trainingArm.ts";
+export {
+  averageOf,
+  finalSuccess,
+  meanSuccess,
+  plainAscent,
+  type TrainingArm,
+  trainingArm,
+} from "./trainingArm.ts";

@@ -1,21 +1,21 @@
 /**
- * The loop that everything is: practise, look at what happened, give credit, learn, repeat.
+ * The loop that everything is: train, look at what happened, give credit, learn, repeat.
  *
  *     tasks ─▶ rollout ─▶ annotate ─▶ feedback ─▶ credit ─▶ advantage ─▶ objective ─▶ update ─┐
  *       ▲                                                                                     │
  *       └──────────────────────────── data ◀──────────────────────────────────────────────────┘
  */
 import { batchOf } from "../common/tokens/pack.ts";
-import type { Advantages, Channels, AnnotatedExperience, Notes, Slots } from "../core/slots.ts";
+import type { Advantages, AnnotatedExperience, Channels, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
 import { rolloutQueue } from "./asyncRollouts.ts";
-import { type Attempt, attempt, type RolloutRun, plan } from "./attempt.ts";
+import { type Attempt, attempt, plan, type RolloutRun } from "./attempt.ts";
 import type { Iteration, Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {
-  await run.validate("due"); // the policy before practice is a candidate; and a stop may have cut a later one short
+  await run.validate("due"); // the policy before training is a candidate; and a stop may have cut a later one short
   const attempts = rolloutQueue(run);
   try {
     while (run.state.iteration < run.settings.iterations && !run.isSpent()) {

@@ -6,8 +6,8 @@ import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Role, Trajectory } from "../core/types.ts";
 import type { Player } from "../env/environment.ts";
-import { playEpisode, type Actor } from "../rollout/episode.ts";
-import { modelActor, actorOf } from "./actor.ts";
+import { type Actor, playEpisode } from "../rollout/episode.ts";
+import { actorOf, modelActor } from "./actor.ts";
 import type { ContextParts, EpisodeBook } from "./context.ts";
 import type { Lookups } from "./lookups.ts";
 
@@ -24,8 +24,8 @@ export interface PlayParts {
 
 export function playsOf({ parts, book, lookups, random, artefact: current, count }: PlayParts) {
   const { environment, state, models } = parts;
-  const { made, begun } = book;
-  const seat = (role: Role, chosen: Play["models"], mix: Play["mix"]): Actor => {
+  const { made, started: begun } = book;
+  const actor = (role: Role, chosen: Play["models"], mix: Play["mix"]): Actor => {
     const id = chosen?.[role] ?? "policy";
     const talking = models.get(id);
     if (talking?.chat) return actorOf(id, talking);
@@ -33,7 +33,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
     const mixed = mix && mixedWith(acting, lookups.frozen(mix.with), mix.share);
     return modelActor(id, mixed ?? acting, lookups.model().contextTokens, parts.stop);
   };
-  const playerSeat = (player: Player): Actor => {
+  const playerActor = (player: Player): Actor => {
     const { chat, codec, contextTokens } = lookups.model();
     const tokens = chat ? {} : { codec, contextTokens };
     return { kind: "player", id: "policy", player, ...tokens };
@@ -103,7 +103,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         id,
         actor: (role) => {
           if (program) return { kind: "player", id: "policy", player: program.act };
-          return player ? playerSeat(player) : seat(role, chosen, mix);
+          return player ? playerActor(player) : actor(role, chosen, mix);
         },
         random: random.split("episode", task.id, tag),
         ...(draw === undefined ? {} : { draw }),

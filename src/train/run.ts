@@ -1,4 +1,4 @@
-/** One run from its options to its summary: warm start, practice, evaluation, everything saved on the way. */
+/** One run from its options to its summary: warm start, training, evaluation, everything saved on the way. */
 import { existsSync } from "node:fs";
 import { access, constants, readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -24,7 +24,7 @@ import type { Engine } from "../engine/engine.ts";
 import { briefly } from "../env/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { writeArtefactFolder } from "../store/artefactFolder.ts";
-import { openRunStore, type RunStore } from "../store/store.ts";
+import { openRunStore, type RunStore } from "../store/runStore.ts";
 import { currentArtefact, takeBest } from "./artefacts.ts";
 import { assemble } from "./assemble.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
@@ -45,7 +45,7 @@ export interface RunOptions {
   /** Default 80. */
   readonly iterations?: number;
   readonly budgetSeconds?: number;
-  /** Practice ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  /** Training ends with the iteration in which so many episodes have been played. Default: no such limit. */
   readonly episodes?: number;
   /** The run's folder. Default `runs/<environment>-<method>-<seed>`. */
   readonly out?: string;
@@ -97,7 +97,7 @@ function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): Wa
     if (wanted && !environment.flawed) {
       throw new WhetstoneError("option.range", {
         where: "warmStart",
-        got: `a wish for a warm start in "${environment.name}"`,
+        got: `a request for a warm start in "${environment.name}"`,
         expected: "an environment with a scripted player to imitate",
         fix: "Give the environment a `flawed` player, or leave the warm start out.",
       });
@@ -396,7 +396,7 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   const begins = state.phase === "warm start";
   if (begins && warm && environment.flawed) await warmStart(run, warm, environment.flawed);
   state.phase = "train"; // also for a run that was done, and has been given a larger budget
-  await run.beginPractice();
+  await run.beginTraining();
   if (begins) await run.checkpoint();
   if (state.before.length === 0 && settings.evaluation.tasks > 0) {
     for (const split of heldOut) {

@@ -25,15 +25,15 @@ export interface Run {
   /** The policy and what the method has beside it. */
   readonly models: ReadonlyMap<ModelId, Model>;
   /** Weights that play ahead of learning, by name. They are saved with the run. */
-  readonly held: Map<string, Frozen>;
+  readonly snapshots: Map<string, Frozen>;
   readonly random: Random;
   readonly stop: AbortSignal;
-  /** Tasks to practise. */
+  /** Tasks to train on. */
   readonly tasks: readonly Task[];
   /** True once the wall-clock budget is used up. */
   isSpent(): boolean;
   /** @param over what it sees in place of what the run has. */
-  context(practice: readonly Task[], phase?: string, over?: Partial<ContextParts>): Ctx;
+  context(tasks: readonly Task[], phase?: string, over?: Partial<ContextParts>): Ctx;
   report(event: RunEvent): void;
   /** Lets the frozen models follow the policy, as the method says, and notes what the helpers remember. */
   settle(): Promise<void>;
@@ -52,8 +52,8 @@ export interface Run {
     tasks: number,
     when: "before" | "during" | "after",
   ): Promise<EvaluationResult>;
-  /** Puts the frozen and further models in place, from the policy as it is now. Call once practice begins. */
-  beginPractice(): Promise<void>;
+  /** Puts the frozen and further models in place, from the policy as it is now. Call once training begins. */
+  beginTraining(): Promise<void>;
   /** Lets go of the run's files, and of weights that played ahead; an episode that outlives the run leaves no trace. */
   close(): Promise<void>;
 }

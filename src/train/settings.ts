@@ -43,9 +43,9 @@ export interface RunSettings {
   readonly engine: Engine;
   readonly seed: number;
   readonly iterations: number;
-  /** Wall-clock limit of the practice; a run cut by it is not reproducible in its length. */
+  /** Wall-clock limit of the training; a run cut by it is not reproducible in its length. */
   readonly budgetSeconds?: number;
-  /** Practice ends with the iteration in which so many episodes have been played. */
+  /** Training ends with the iteration in which so many episodes have been played. */
   readonly episodes?: number;
   readonly contextTokens: number;
   /** Episodes that run at once. Does not change results. */

@@ -2,7 +2,7 @@
 import { isLogged } from "../core/trainingExamples.ts";
 import type { Environment } from "../env/environment.ts";
 
-/** Splits that are held out: neither practised nor used to select. */
+/** Splits that are held out: neither trained on nor used to select. */
 export const heldOutSplits = ({ splits }: Pick<Environment, "splits">): string[] =>
   splits.filter((s) => s !== "train" && s !== "validation");
 

@@ -30,8 +30,8 @@ export const stateSchema = z.object({
   step: z.int().nonnegative(),
   /** Wall-clock seconds of all sessions of this run. */
   seconds: z.number(),
-  /** Those of them that were spent practising: what a budget is measured by. */
-  practised: z.number(),
+  /** Those of them that were spent training: what a budget is measured by. */
+  trainedSeconds: z.number(),
   /** Updates made, held-out losses at the present step size, and how often that was dropped. */
   warm: z.object({ update: z.int(), losses: z.array(real), drops: z.int() }),
   /** States of the data slot's pieces by name, since phases may change the piece. */
@@ -49,7 +49,7 @@ export const stateSchema = z.object({
         iteration: z.int(),
         since: z.int(),
         step: z.int(),
-        practice: z.custom<readonly Task[]>(Array.isArray),
+        tasks: z.custom<readonly Task[]>(Array.isArray),
       }),
     )
     .default([]),
@@ -66,7 +66,7 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   iteration: 0,
   step: 0,
   seconds: 0,
-  practised: 0,
+  trainedSeconds: 0,
   warm: { update: 0, losses: [], drops: 0 },
   data: {},
   advantage: {},

@@ -7,7 +7,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
 import type { RolloutRun } from "./attempt.ts";
-import { addAuxiliaryModels, blendAll, type AuxiliaryModels } from "./auxiliaryModels.ts";
+import { type AuxiliaryModels, addAuxiliaryModels, blendAll } from "./auxiliaryModels.ts";
 import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
@@ -25,14 +25,14 @@ export interface TrainInMemoryOptions {
   readonly engine: Engine;
   readonly seed: number;
   readonly iterations: number;
-  /** Practice ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  /** Training ends with the iteration in which so many episodes have been played. Default: no such limit. */
   readonly episodes?: number;
   /** Longest sequence, in tokens. Default 256. */
   readonly contextTokens?: number;
   /** Done once to the fresh policy, e.g. a few steps of imitation. */
   readonly prepare?: (policy: Model) => Promise<void>;
   /** Sees every iteration as it is done. */
-  readonly watch?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
+  readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
   readonly stop?: AbortSignal;
 }
 
@@ -53,18 +53,22 @@ export interface TrainedInMemory {
 export async function trainInMemory(options: TrainInMemoryOptions): Promise<TrainedInMemory> {
   const { environment, method, engine, seed, iterations, contextTokens = 256, stop = forever } = options;
   const random = randomStream(seed);
-  const lexicon = vocabularyOf(environment, method);
+  const vocabulary = vocabularyOf(environment, method);
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,
       seed: random.split("model").seed,
-      lexicon,
+      vocabulary,
       contextTokens,
       ...(heads.length > 0 ? { heads } : {}),
     });
   const policy = await create("policy");
   await options.prepare?.(policy);
-  const further: AuxiliaryModels = { models: new Map([["policy", policy]]), frozen: new Map(), helpers: new Map() };
+  const further: AuxiliaryModels = {
+    models: new Map([["policy", policy]]),
+    frozen: new Map(),
+    helpers: new Map(),
+  };
   const state = freshState("train");
   await addAuxiliaryModels(method, further, state, { create, random });
   const tasks = environment.tasks("train");
@@ -77,7 +81,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     random,
     stop,
     tasks,
-    context: (practice, phase) =>
+    context: (tasks, phase) =>
       makeContext(
         {
           ...further,
@@ -91,7 +95,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
           leaksIn,
           ...(phase === undefined ? {} : { phase }),
         },
-        practice,
+        tasks,
       ),
     settle: () => blendAll(method, further),
   };
@@ -101,7 +105,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     stop.throwIfAborted();
     const done = await iterate(run);
     curve.push(metricsOf(done, state));
-    await options.watch?.(done, state, policy);
+    await options.onIteration?.(done, state, policy);
   }
   return {
     curve,

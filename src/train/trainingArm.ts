@@ -1,4 +1,4 @@
-/** An arm of a check that practises in an environment: a method of the catalogue, or a variant of one. */
+/** An arm of a check that trains in an environment: a method of the catalogue, or a variant of one. */
 
 import { mean } from "../common/statistics/statistics.ts";
 import type { Model } from "../core/model.ts";
@@ -10,7 +10,7 @@ import type { TrainedInMemory, TrainInMemoryOptions } from "./trainInMemory.ts";
 import { trainInMemory } from "./trainInMemory.ts";
 
 /**
- * Settings of {@link trainingArm}: a recipe, where it practises and for how long, the settings to choose from, and what is
+ * Settings of {@link trainingArm}: a recipe, where it trains and for how long, the settings to choose from, and what is
  * measured.
  */
 export interface TrainingArm
@@ -25,7 +25,7 @@ export interface TrainingArm
   /** Made anew for each run. */
   environment(seed: number): TrainInMemoryOptions["environment"];
   engine(seed: number): TrainInMemoryOptions["engine"];
-  /** A number of the policy itself, looked at after every iteration: it becomes the curve. Default: success in practice. */
+  /** A number of the policy itself, looked at after every iteration: it becomes the curve. Default: success in training. */
   follow?(policy: Model, environment: Environment): number | Promise<number>;
   /** What the run is judged by. Default: mean of what is followed over all iterations. */
   metric?(done: TrainedInMemory, seed: number): number | Promise<number>;
@@ -45,7 +45,7 @@ export const plainAscent = {
   gradientClip: 1e9,
 } as const satisfies Partial<Settings>;
 
-/** @example armOf({ recipe: rloo, environment: () => corridor(), engine: () => tabularEngine(), iterations: 100, grid }) */
+/** @example trainingArm({ recipe: rloo, environment: () => corridor(), engine: () => tabularEngine(), iterations: 100, grid }) */
 export function trainingArm(of: TrainingArm): Arm {
   const { recipe, settings, grid, iterations, episodes, contextTokens, prepare, follow } = of;
   return {
@@ -66,7 +66,8 @@ export function trainingArm(of: TrainingArm): Arm {
           ...(contextTokens === undefined ? {} : { contextTokens }),
           ...(prepare ? { prepare } : {}),
           ...(follow && {
-            watch: async (_done, _state, policy) => void followed.push(await follow(policy, environment)),
+            onIteration: async (_done, _state, policy) =>
+              void followed.push(await follow(policy, environment)),
           }),
         });
         const { metric = follow ? () => mean(followed) : meanSuccess } = of;
@@ -88,7 +89,7 @@ export function trainingArm(of: TrainingArm): Arm {
 const settingsIn = (choice: Choice): Partial<Settings> =>
   Object.fromEntries(Object.entries(choice).filter(([name]) => name in defaultSettings));
 
-/** Mean success over all iterations of practice: what learning fast and learning far both raise. */
+/** Mean success over all iterations of training: what learning fast and learning far both raise. */
 export const meanSuccess = ({ curve }: TrainedInMemory): number => averageOf(curve, "success");
 
 /** Mean success of the last iterations. */

@@ -4,6 +4,6 @@ import type { Environment } from "../env/environment.ts";
 
 /** The environment's texts; and where the method says something to the policy, those texts and the environment's critiques. */
 export function vocabularyOf(environment: Environment, { says }: Pick<Method, "says">): readonly string[] {
-  const own = environment.lexicon?.() ?? [];
-  return says ? [...own, ...(environment.critiqueLexicon?.() ?? []), ...says] : own;
+  const own = environment.vocabulary?.() ?? [];
+  return says ? [...own, ...(environment.critiqueVocabulary?.() ?? []), ...says] : own;
 }

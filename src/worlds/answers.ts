@@ -42,17 +42,17 @@ export function answers(options: AnswersOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
+    vocabulary: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
     tasks: (split) => Array.from({ length: questions }, (_, i) => taskAt(split, i)),
     expert: (task) => rightOf(task)[0]!,
-    critiqueLexicon: () => critiqueWords(0),
-    async critique(task, { turns }, wish) {
+    critiqueVocabulary: () => critiqueWords(0),
+    async critique(task, { turns }, request) {
       const said = turns.at(-1)?.action.content ?? "";
       const good = rightOf(task).includes(said.trim());
       const worse = words.filter((word) => word !== said.trim() && !rightOf(task).includes(word));
       const place = wholeAction(Math.max(0, turns.length - 1), said);
       const answer = { ...place, good, name: "", better: rightOf(task)[0]!, worse };
-      return templated({ verdict: good ? "success" : "failure", parts: [answer] }, wish);
+      return templated({ outcome: good ? "success" : "failure", parts: [answer] }, request);
     },
     start: async (task) => ({
       observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),

@@ -118,13 +118,13 @@ export function chains(options: ChainsOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "validation", "test"],
     limits: { turns: steps, actionTokens: 1 },
-    lexicon: () => ["start", "then", ...operations, ...digits],
+    vocabulary: () => ["start", "then", ...operations, ...digits],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task) => start(task),
     expert: (task, conversation) =>
       String(valuesOf(task)[conversation.filter((m) => m.role === "assistant").length] ?? 0),
-    critiqueLexicon: () => critiqueWords(steps),
-    async critique(task, trajectory, wish) {
+    critiqueVocabulary: () => critiqueWords(steps),
+    async critique(task, trajectory, request) {
       const parts = trajectory.turns.slice(0, steps).map(({ action }, k) => {
         const said = action.content.trim();
         const better = String(valuesOf(task)[k]);
@@ -137,7 +137,7 @@ export function chains(options: ChainsOptions = {}): Environment {
           worse,
         };
       });
-      return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
+      return templated({ outcome: succeeded(trajectory) ? "success" : "failure", parts }, request);
     },
     async verify(task: Task, { turns }: Trajectory) {
       const last = turns.at(-1)?.action.content.trim();

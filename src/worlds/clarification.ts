@@ -141,7 +141,7 @@ export function clarification(options: ClarificationOptions = {}): Environment {
     tasks: (split) =>
       splits.includes(split) ? Array.from({ length: users }, (_, index) => taskAt(split, index)) : [],
     start: async (task) => start(task),
-    lexicon: () => [
+    vocabulary: () => [
       "ask submit open any not sure fine pardon thanks missing",
       ...names,
       ...words,

@@ -86,7 +86,7 @@ export function corridor(options: CorridorOptions = {}): Environment {
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: layouts }, (_, i) => taskAt(split, i)) : [],
     start: async (task, random) => startAt(task, random, 0, view(task, 0, "start"), false),
-    lexicon: () => [...words, "start", ...Array.from({ length: kinds }, (_, i) => `k${i}`)],
+    vocabulary: () => [...words, "start", ...Array.from({ length: kinds }, (_, i) => `k${i}`)],
     expert: (_task, conversation) => rightAfter(conversation.at(-1)!.content),
     /** Randomness is drawn only while playing, so `verify` returns the last recorded reward. */
     async verify(_task: Task, trajectory: Trajectory) {

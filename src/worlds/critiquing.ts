@@ -14,7 +14,7 @@ export interface CritiquingOptions {
 
 /**
  * A teacher that answers each reply with the environment's own critique: `tryAgain(environment, { words:
- * critiquing(environment), lexicon: environment.critiqueLexicon })`.
+ * critiquing(environment), vocabulary: environment.critiqueVocabulary })`.
  * @throws WhetstoneError `config.invalid` for an environment without critiques.
  */
 export function critiquing(environment: Environment, options: CritiquingOptions = {}): Teacher {
@@ -30,8 +30,8 @@ export function critiquing(environment: Environment, options: CritiquingOptions 
   }
   return async ({ task, replies, random }) => {
     const right = random.split("accuracy").next() < accuracy;
-    const wish = { right, detail, random: random.split("template") };
-    return (await critique(task, replied(environment, task, replies.at(-1) ?? ""), wish)).text;
+    const request = { right, detail, random: random.split("template") };
+    return (await critique(task, replied(environment, task, replies.at(-1) ?? ""), request)).text;
   };
 }
 

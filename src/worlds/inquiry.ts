@@ -103,7 +103,7 @@ export function inquiry(options: InquiryOptions = {}): Environment {
         .filter((number) => split === (number % 5 === 4 ? "test" : "train"))
         .map(taskAt),
     start: async (task, random) => start(task, random),
-    lexicon: () => [
+    vocabulary: () => [
       "topic known answer",
       ...names("t", topics),
       ...names("q", queries),

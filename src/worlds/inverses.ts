@@ -70,7 +70,7 @@ export function inverses(options: InversesOptions = {}): Environment {
     roles: ["agent"],
     splits,
     limits: { turns: 2, actionTokens: 1 },
-    lexicon: () => ["invert times : revise nothing", ...numbers.map(String)],
+    vocabulary: () => ["invert times : revise nothing", ...numbers.map(String)],
     tasks: (split) =>
       splits.some((name) => name === split)
         ? Array.from({ length: each * numbers.length }, (_, index) => {
@@ -115,8 +115,8 @@ export function inverses(options: InversesOptions = {}): Environment {
         random,
       );
     },
-    critiqueLexicon: () => critiqueWords(2),
-    async critique(task, trajectory, wish) {
+    critiqueVocabulary: () => critiqueWords(2),
+    async critique(task, trajectory, request) {
       const better = `${inverseOf(task)}`;
       const parts = trajectory.turns.slice(0, 2).map(({ action }, k) => {
         const said = action.content.trim();
@@ -129,7 +129,7 @@ export function inverses(options: InversesOptions = {}): Environment {
           worse,
         };
       });
-      return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
+      return templated({ outcome: succeeded(trajectory) ? "success" : "failure", parts }, request);
     },
     async verify(task, { turns }) {
       // an episode's randomness is recorded only in its rewards

@@ -60,7 +60,7 @@ export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environ
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "open the door cell key yes no",
       ...actions,
       ...Array.from({ length: cells }, (_, c) => `${c}`),
@@ -96,8 +96,8 @@ export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environ
         { cell: 1, key: false, turn: 0 },
         random,
       ),
-    critiqueLexicon: () => critiqueWords(turns),
-    async critique(_task, trajectory, wish) {
+    critiqueVocabulary: () => critiqueWords(turns),
+    async critique(_task, trajectory, request) {
       const parts = trajectory.turns.map(({ action, stateKey = "" }, k) => {
         const better = rightAction(stateKey, cells);
         const said = action.content.trim();
@@ -111,7 +111,7 @@ export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environ
         };
       });
       const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
-      return templated({ verdict: succeeded(trajectory) ? arrived : "failure", parts }, wish);
+      return templated({ outcome: succeeded(trajectory) ? arrived : "failure", parts }, request);
     },
     verify: async (_task, trajectory) => ({ outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 }),
   });

@@ -56,7 +56,7 @@ export function lamps(options: LampsOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: steps, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "walk place light bump",
       ...ways,
       ...murmurs,

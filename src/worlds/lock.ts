@@ -59,8 +59,8 @@ export function lock(options: LockOptions = {}): Environment {
     roles: ["agent"],
     splits,
     limits: { turns: wheels, actionTokens: 1 },
-    lexicon: () => ["lock wheel", ...words, ...numerals(Math.max(2 * locks, wheels))],
-    critiqueLexicon: () => critiqueWords(wheels),
+    vocabulary: () => ["lock wheel", ...words, ...numerals(Math.max(2 * locks, wheels))],
+    critiqueVocabulary: () => critiqueWords(wheels),
     tasks: (split) =>
       splits.some((name) => name === split) ? Array.from({ length: locks }, (_, i) => taskAt(split, i)) : [],
     expert: (task, conversation) =>
@@ -89,7 +89,7 @@ export function lock(options: LockOptions = {}): Environment {
         random,
       ),
     verify: async (task, trajectory) => ({ outcome: outcomeOf(task, said(trajectory)) }),
-    critique: async (task, trajectory, wish) => {
+    critique: async (task, trajectory, request) => {
       const verdict = outcomeOf(task, said(trajectory)) === 1 ? "success" : "failure";
       const parts = said(trajectory)
         .slice(0, wheels)
@@ -99,7 +99,7 @@ export function lock(options: LockOptions = {}): Environment {
           const good = setting === better;
           return { ...wholeAction(wheel, setting), good, name: `wheel ${wheel}`, better, worse };
         });
-      return templated({ verdict, parts }, wish);
+      return templated({ outcome: verdict, parts }, request);
     },
   });
 }

@@ -96,7 +96,7 @@ export function preferenceGame(options: PreferenceGameOptions = {}): Environment
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => [...words, "improve", ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
+    vocabulary: () => [...words, "improve", ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
     tasks: (split) =>
       split === "train" || split === "test"
         ? Array.from({ length: questions }, (_, i) => taskAt(split, i))

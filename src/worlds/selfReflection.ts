@@ -33,7 +33,7 @@ export function selfReflection(environment: Environment, options: SelfReflection
     flawed: _flawed,
     critique: _critique,
     verify,
-    lexicon,
+    vocabulary,
     limits,
     ...rest
   } = environment;
@@ -41,7 +41,7 @@ export function selfReflection(environment: Environment, options: SelfReflection
     limits.turns !== 1 ? `${limits.turns} turns` : !solve ? "no expert" : !verify ? "no verify" : "";
   if (!solve || !verify || lacks !== "") {
     throw new WhetstoneError("config.invalid", {
-      where: `secondThoughts, environment "${environment.name}"`,
+      where: `selfReflection, environment "${environment.name}"`,
       got: lacks,
       expected:
         "an environment whose episodes are one reply, with an expert who knows it and a verdict on any reply",
@@ -86,9 +86,9 @@ export function selfReflection(environment: Environment, options: SelfReflection
     ),
     expert,
     start: async (task, random) => wrapped(await environment.start(task, random)),
-    ...(lexicon && {
-      lexicon: () => [
-        ...lexicon(),
+    ...(vocabulary && {
+      vocabulary: () => [
+        ...vocabulary(),
         twoAnswers({ thought: thought.first, answer: "" }, verdicts.right, {
           thought: thought.second,
           answer: "",

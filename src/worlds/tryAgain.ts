@@ -26,8 +26,8 @@ export interface TryAgainOptions {
   readonly words?: string | Teacher;
   /** "right": the first right reply ends the episode. "last": every reply except the last gets feedback, right or wrong, and the last one counts. Default "right". */
   readonly until?: "right" | "last";
-  /** Texts with every word of the teacher that the environment's lexicon lacks. */
-  readonly lexicon?: () => readonly string[];
+  /** Texts with every word of the teacher that the environment's vocabulary lacks. */
+  readonly vocabulary?: () => readonly string[];
 }
 
 /** State of an episode. */
@@ -50,7 +50,7 @@ interface Past {
  */
 export function tryAgain(environment: Environment, options: TryAgainOptions = {}): Environment {
   const { turns = 5, words = "Incorrect. Please think again.", until = "right" } = options;
-  const { lexicon, verify, critique, limits, ...rest } = environment;
+  const { vocabulary, verify, critique, limits, ...rest } = environment;
   if (limits.turns !== 1) {
     throw new WhetstoneError("config.invalid", {
       where: `tryAgain, environment "${environment.name}"`,
@@ -101,17 +101,20 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
     abilities: new Set([...environment.abilities, "fork"] as const),
     limits: { ...limits, turns },
     start: (task, random) => after(task, random, { replies: [], said: "", over: false }),
-    ...(lexicon && {
-      lexicon: () => [...lexicon(), ...(typeof words === "string" ? [words] : (options.lexicon?.() ?? []))],
+    ...(vocabulary && {
+      vocabulary: () => [
+        ...vocabulary(),
+        ...(typeof words === "string" ? [words] : (options.vocabulary?.() ?? [])),
+      ],
     }),
     ...(verify && {
       verify: (task: Task, trajectory) => verify(task, lastReply(trajectory)),
     }),
     // a critique covers the last reply alone, at its own turn
     ...(critique && {
-      critique: async (task: Task, trajectory, wish) => {
+      critique: async (task: Task, trajectory, request) => {
         const before = Math.max(0, trajectory.turns.length - 1);
-        const { turn, marks, ...said } = await critique(task, lastReply(trajectory), wish);
+        const { turn, marks, ...said } = await critique(task, lastReply(trajectory), request);
         return {
           ...said,
           ...(turn !== undefined && { turn: turn + before }),

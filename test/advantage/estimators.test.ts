@@ -4,7 +4,7 @@ import { groupNormalised } from "../../src/advantage/groupNormalised.ts";
 import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
 import { returnsToGo } from "../../src/advantage/returnsToGo.ts";
 import { runningBaseline } from "../../src/advantage/runningBaseline.ts";
-import type { Advantage, Credited, AnnotatedExperience } from "../../src/core/slots.ts";
+import type { Advantage, AnnotatedExperience, Credited } from "../../src/core/slots.ts";
 import { evidenceOf } from "../core/make.ts";
 import { apply, type Law, near, obeys, type Rewards } from "./laws.ts";
 

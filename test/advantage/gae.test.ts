@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type GaeOptions, gae } from "../../src/advantage/gae.ts";
-import type { Advantage, Channels, AnnotatedExperience } from "../../src/core/slots.ts";
+import type { Advantage, AnnotatedExperience, Channels } from "../../src/core/slots.ts";
 import type { Ending } from "../../src/core/types.ts";
 import { actionTokens } from "../../src/core/types.ts";
 import { evidenceOf, trajectoryOf, turnOf } from "../core/make.ts";

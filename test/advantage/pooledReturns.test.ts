@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clipWidth, pooledReturns } from "../../src/advantage/pooledReturns.ts";
-import type { Channels, Credited, AnnotatedExperience } from "../../src/core/slots.ts";
+import type { AnnotatedExperience, Channels, Credited } from "../../src/core/slots.ts";
 import { evidenceOf } from "../core/make.ts";
 import { apply, near, obeys } from "./laws.ts";
 

@@ -74,7 +74,7 @@ for (const { name, make, learningRate } of engines) {
         engine,
         seed: 1,
         iterations: 40,
-        watch: ({ stats }) => void error.push(stats["valueRegression.error"]!),
+        onIteration: ({ stats }) => void error.push(stats["valueRegression.error"]!),
       });
       assert.ok(curve.every((m) => Number.isFinite(m["critic.gradientNorm"])));
       // what is left is the variance of the reward: ¾ · ¼, and some for actions that name no arm

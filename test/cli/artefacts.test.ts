@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { served, signal } from "../store/served.ts";
 import { inProcess } from "./inProcess.ts";
 

@@ -145,7 +145,7 @@ export default codewords({ questions: 12, same: true, says: true, length: 2, voc
     ],
   );
   for (const { method, episodes, tokens } of methods) {
-    // practice ends with the iteration in which the budget does: of grpo, 96 episodes
+    // training ends with the iteration in which the budget does: of grpo, 96 episodes
     assert.ok(episodes >= 100 && episodes < 200, `${method}: ${episodes} episodes`);
     assert.ok(tokens >= 2 * episodes, `${method}: ${tokens} tokens`);
   }

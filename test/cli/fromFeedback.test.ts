@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import { openRunStore } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import { inProcess } from "./inProcess.ts";
 
 let folder: string;
@@ -69,7 +69,7 @@ test("import, train from it, export: what people said becomes a policy, and no c
   assert.equal((await readFile(at("pairs.jsonl"), "utf8")).trim().split("\n").length, 40);
 });
 
-test("what is missing is said: no store, no such lessons, a run where data was meant", async () => {
+test("what is missing is said: no store, no such examples, a run where data was meant", async () => {
   const none = await inProcess([
     "train",
     "--from-feedback",
@@ -96,7 +96,7 @@ test("what is missing is said: no store, no such lessons, a run where data was m
     at("runs/empty"),
   ]);
   assert.equal(empty.code, 1);
-  assert.match(empty.err, /no lessons of the kind "pair"/);
+  assert.match(empty.err, /no examples of the kind "pair"/);
   const both = await inProcess([
     "export",
     "some-run",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { condense, curve, sparkline } from "../../src/cli/chart.ts";
 import { sameFindings } from "../../src/cli/check.ts";
-import { comparisonTables } from "../../src/cli/compareWords.ts";
+import { comparisonTables } from "../../src/cli/comparisonReport.ts";
 import { seconds } from "../../src/cli/durations.ts";
 import { lineOf } from "../../src/cli/live.ts";
 import { nodeTooOld } from "../../src/cli/nodeVersion.ts";
@@ -11,7 +11,7 @@ import { checkConfig, statedRun } from "../../src/cli/options.ts";
 import { duration, folded, type Io, lateProgress, table } from "../../src/cli/output.ts";
 import { successTable } from "../../src/cli/report.ts";
 import { transcript } from "../../src/cli/transcript.ts";
-import { stateLines } from "../../src/cli/versionWords.ts";
+import { stateLines } from "../../src/cli/versionText.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import type { Turn } from "../../src/core/types.ts";
 import { defineEnvironment } from "../../src/env/environment.ts";
@@ -319,7 +319,7 @@ test("a comparison and a judgement on a terminal of 80 columns: whole words, and
   const method = (id: string): ComparedMethod => ({
     method: id,
     heldOut: { "unseen-chains": interval },
-    practice: interval,
+    training: interval,
     curve: [0.1, 0.5, 0.9],
     episodes: 10240,
     tokens: 1_200_000,

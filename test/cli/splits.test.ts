@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import { openRunStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-splits-"));
@@ -30,7 +30,7 @@ export default { ...bandit, name: "mine", splits: ${JSON.stringify(splits)}, tas
 
 const none = environment("none.ts", ["train", "validation", "test"], ["test", "validation"]);
 const one = environment("one.ts", ["train", "test", "far"], ["far"]);
-const practised = environment("practised.ts", ["train"], []);
+const trained = environment("trained.ts", ["train"], []);
 const compare = "compare grpo rloo --engine tabular --seeds 2 --iterations 1 --tasks 20 --env".split(" ");
 
 test("compare: where no held-out split has a task it refuses before any work; one of several is left out", async () => {
@@ -47,14 +47,14 @@ test("compare: where no held-out split has a task it refuses before any work; on
 });
 
 test("compare: a split that is trained on goes by its name, and shares stay within 0 and 100 %", async () => {
-  const { code, err, out } = await inProcess([...compare, practised, "--out", "practised"]);
+  const { code, err, out } = await inProcess([...compare, trained, "--out", "trained"]);
   assert.equal(code, 0, err);
   assert.match(err, /1 of 4: grpo, seed 1: success on train \(trained on\) \d/);
   assert.doesNotMatch(err, /held-out success/);
   assert.match(out, /## train \(trained on\)/);
   assert.doesNotMatch(out, /Held out/);
   assert.equal(
-    readFileSync("practised/report.md", "utf8"),
+    readFileSync("trained/report.md", "utf8"),
     out.slice(out.indexOf("# "), out.indexOf("\nWritten")),
   );
 });

@@ -7,7 +7,7 @@ const casesOf = (memory: Json | undefined): readonly Json[] => (Array.isArray(me
 export const withCases: Rollout = async (ctx) => {
   const cases = casesOf(ctx.memory.get("cases")).map(String);
   const keys = await ctx.embed(cases);
-  const played = ctx.practice.map(async (task, attempt) => {
+  const played = ctx.tasks.map(async (task, attempt) => {
     const [query] = await ctx.embed([task.prompt.map((m) => m.content).join("\n")]);
     const worth = await ctx.helper("retriever").predict(keys.map((key) => ({ query, key })));
     const advice = cases[worth.indexOf(Math.max(...worth))];

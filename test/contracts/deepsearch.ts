@@ -6,7 +6,7 @@ import type { Trajectory } from "../../src/core/types.ts";
 export const search: Rollout = async (ctx) => {
   const model = ctx.model();
   const trajectories: Trajectory[] = [];
-  for (const task of ctx.practice) {
+  for (const task of ctx.tasks) {
     const random = ctx.random.split("search", task.id);
     const frontier = [model.codec.open(task.prompt)];
     for (let node = 0; node < 8; node++) {

@@ -4,7 +4,7 @@ import type { Rollout } from "../../src/core/slots.ts";
 export const retry: Rollout = async (ctx) => {
   const codec = ctx.model().codec;
   const tried = await Promise.all(
-    ctx.practice.map(async (task) => {
+    ctx.tasks.map(async (task) => {
       const [first] = await ctx.play({ task: task.id, attempt: 0 });
       if (!first) return [];
       const pivot = Math.floor(first.turns.length / 2);

@@ -18,7 +18,7 @@ export const progress: Feedback = async (ctx, { trajectories, units }) =>
         model: student,
         tasks,
         iterations: 2,
-        measure: ctx.practice.map((t) => t.id),
+        measure: ctx.tasks.map((t) => t.id),
       });
       await student.dispose();
       const about = members.map((t) => ({ trajectory: t.id }));

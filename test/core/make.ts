@@ -121,7 +121,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     get random(): never {
       return missing();
     },
-    practice: [],
+    tasks: [],
     memory: { get: missing, set: missing },
     artefacts: { current: missing, version: missing, propose: missing, adopt: missing },
     task: missing,

@@ -7,18 +7,18 @@ import { uniform } from "../../src/data/uniform.ts";
 const tasks = Array.from({ length: 10 }, (_, i) => ({ id: `t${i}`, prompt: [], metadata: {}, seed: i }));
 const clock = { iteration: 0, phase: "train", step: 0 };
 
-test("heldBack: the same tasks stand last in every iteration and are never practised", () => {
+test("reserved: the same tasks stand last in every iteration and are never trained on", () => {
   const data = reserved(uniform({ tasks: 3 }), { tasks: 4 });
   let state = data.init(tasks);
-  const practised = new Set<string>();
+  const trained = new Set<string>();
   const held = new Set<string>();
   for (let i = 0; i < 6; i++) {
-    const { practice, next } = data.choose(tasks, state, randomStream(1).split(i), clock);
+    const { tasks: training, next } = data.choose(tasks, state, randomStream(1).split(i), clock);
     state = next;
-    assert.equal(practice.length, 3 + 4);
-    for (const { id } of practice.slice(0, 3)) practised.add(id);
+    assert.equal(training.length, 3 + 4);
+    for (const { id } of training.slice(0, 3)) trained.add(id);
     held.add(
-      practice
+      training
         .slice(3)
         .map(({ id }) => id)
         .join(),
@@ -26,12 +26,12 @@ test("heldBack: the same tasks stand last in every iteration and are never pract
   }
   assert.equal(held.size, 1, "one order");
   const kept = [...held][0]!.split(",");
-  assert.equal(practised.size, 6, "all of the rest come");
-  assert.ok(kept.every((id) => !practised.has(id)));
+  assert.equal(trained.size, 6, "all of the rest come");
+  assert.ok(kept.every((id) => !trained.has(id)));
 });
 
-test("heldBack: at most half of all tasks", () => {
+test("reserved: at most half of all tasks", () => {
   const data = reserved(uniform({ tasks: 3 }), { tasks: 40 });
-  const { practice } = data.choose(tasks, data.init(tasks), randomStream(1), clock);
-  assert.equal(practice.length, 3 + 5);
+  const { tasks: training } = data.choose(tasks, data.init(tasks), randomStream(1), clock);
+  assert.equal(training.length, 3 + 5);
 });

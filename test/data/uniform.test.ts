@@ -16,20 +16,20 @@ function run(perIteration: number, iterations: number): string[][] {
   const data = uniform({ tasks: perIteration });
   let state: UniformState = data.init(tasks);
   return Array.from({ length: iterations }, () => {
-    const { practice, next } = data.choose(tasks, state, randomStream(1), clock);
+    const { tasks: training, next } = data.choose(tasks, state, randomStream(1), clock);
     state = JSON.parse(JSON.stringify(next)); // as a checkpoint would
-    return practice.map((t) => t.id);
+    return training.map((t) => t.id);
   });
 }
 
 test("uniform: every task comes once before any comes again, and none twice in an iteration", () => {
   const chosen = run(3, 14);
-  for (const practice of chosen) assert.equal(new Set(practice).size, 3);
+  for (const training of chosen) assert.equal(new Set(training).size, 3);
   const all = chosen.flat();
   for (let pass = 0; pass < 6; pass++) assert.equal(new Set(all.slice(pass * 7, pass * 7 + 7)).size, 7);
   assert.notDeepEqual(all.slice(0, 7), all.slice(7, 14));
 });
 
 test("uniform: with fewer tasks than wanted, all of them", () => {
-  for (const practice of run(50, 3)) assert.equal(new Set(practice).size, 7);
+  for (const training of run(50, 3)) assert.equal(new Set(training).size, 7);
 });

@@ -95,7 +95,7 @@ test("groups in which all earned the same reward: how many are always solved and
   assert.match(split?.problem ?? "", /^In 95 % of the groups all attempts earned the same reward/);
   assert.match(split?.problem ?? "", /every attempt succeeds in 40 % of the groups, none in 55 %/);
   assert.match(split?.fix ?? "", /begin with easier/);
-  assert.match(equal(0.55, 0.4)?.fix ?? "", /practise harder/);
+  assert.match(equal(0.55, 0.4)?.fix ?? "", /train on harder/);
   assert.deepEqual(found({ deadGroups: steady(20, 0.5) }), []);
   // of a run of before, which kept the dead share alone
   assert.match(
@@ -145,7 +145,7 @@ test("before and after are compared task by task", () => {
   assert.deepEqual(found({}, { evaluations: failed }), []);
 });
 
-test("a gain that few tasks cannot tell from chance asks for more tasks, not for more practice", () => {
+test("a gain that few tasks cannot tell from chance asks for more tasks, not for more training", () => {
   const [finding] = look({}, { evaluations: paired(11, 2, 5, 6) }).findings;
   assert.match(
     finding?.problem ?? "",

@@ -4,10 +4,10 @@ import type { TrajectoryPair } from "../../src/common/tokens/pairs.ts";
 import type { Message, Task, Trajectory } from "../../src/core/types.ts";
 import {
   accuracy,
+  byComparator,
   byLabel,
   byLength,
   byScore,
-  byComparator,
   judged,
   lengthOf,
   lengthSlope,
@@ -43,7 +43,7 @@ test("lengthOf: words of actions and answers, without the task and what came aft
   assert.equal(lengthOf(saying("t", [])), 0);
 });
 
-test("verdictIn: one verdict among the words, or none", () => {
+test("statedLabel: one verdict among the words, or none", () => {
   assert.equal(statedLabel("The FIRST is better."), 1);
   assert.equal(statedLabel("second"), 0);
   assert.equal(statedLabel("a tie"), 0.5);
@@ -52,7 +52,7 @@ test("verdictIn: one verdict among the words, or none", () => {
   assert.equal(statedLabel("secondly"), undefined);
 });
 
-test("pairVerdict: right, wrong, tied and torn between the orders", () => {
+test("pairLabel: right, wrong, tied and torn between the orders", () => {
   const pair = pairOf("p", "a b", "a");
   const of = (forward: number, backward: number) => {
     const { pair: _, ...rest } = pairLabel(pair, forward, backward)!;

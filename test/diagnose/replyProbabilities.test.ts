@@ -10,7 +10,7 @@ const model = () =>
   tabularEngine({
     prior: (context, word) =>
       word === "b" ? 0 : word === "a" && !["a", "b"].includes(context.at(-1) ?? "") ? Math.log(3) : -1e9,
-  }).create({ id: "policy", seed: 1, lexicon: ["a", "b", "say"], contextTokens: 8 });
+  }).create({ id: "policy", seed: 1, vocabulary: ["a", "b", "say"], contextTokens: 8 });
 
 test("replyProbabilities multiplies along a reply's words", async () => {
   const p = await replyProbabilities(await model(), task, ["a", "b", "a b", "a a"]);

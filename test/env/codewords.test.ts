@@ -21,7 +21,7 @@ test("a reply is told each wrong word with its place", async () => {
 });
 
 test("what is said can be read, and nothing is said unless wished", async () => {
-  const known = new Set(environment.lexicon!().flatMap((text) => text.split(" ")));
+  const known = new Set(environment.vocabulary!().flatMap((text) => text.split(" ")));
   const { text = "" } = await reply(`${wrongFor(first)} ${wrongFor(second)} ${wrongFor(third)}`);
   for (const word of text.split(" ")) assert.ok(known.has(word), word);
   const silent = codewords({ questions: 2, length: 3, vocabulary: 4 });

@@ -11,7 +11,7 @@ import { tryAgain } from "../../src/worlds/tryAgain.ts";
 import { isSuccess, play, trajectoryOf } from "./play.ts";
 
 const random = randomStream(1);
-const details: readonly CritiqueDetail[] = ["verdict", "hint", "answer"];
+const details: readonly CritiqueDetail[] = ["outcome", "hint", "answer"];
 const step = (turn: number, good: boolean): Part => ({
   ...wholeAction(turn, "go"),
   good,
@@ -19,46 +19,46 @@ const step = (turn: number, good: boolean): Part => ({
   better: "right way",
   worse: ["wrong way"],
 });
-const failed = { verdict: "failure", parts: [step(0, true), step(1, false), step(2, false)] } as const;
+const failed = { outcome: "failure", parts: [step(0, true), step(1, false), step(2, false)] } as const;
 const marks = (...good: readonly boolean[]) => good.map((g, turn) => ({ turn, from: 0, to: 2, good: g }));
 
-test("a true critique says the verdict, the first wrong step, and what would have been right", () => {
+test("a true critique says the outcome, the first wrong step, and what would have been right", () => {
   const of = (detail: CritiqueDetail) => templated(failed, { right: true, detail, random });
-  assert.deepEqual(of("verdict"), { text: "wrong", verdict: "failure" });
-  const more = { verdict: "failure", turn: 1, marks: marks(true, false, false) };
+  assert.deepEqual(of("outcome"), { text: "wrong", outcome: "failure" });
+  const more = { outcome: "failure", turn: 1, marks: marks(true, false, false) };
   assert.deepEqual(of("hint"), { text: "wrong at step 2", ...more });
   assert.deepEqual(of("answer"), { text: "wrong at step 2 : right way", ...more });
   const { text } = templated(failed, { right: true, detail: "answer", random }, 5);
   assert.equal(text, "wrong at step 2 : right way , at step 3 : right way");
 });
 
-test("a misleading critique turns the verdict, or blames the right step with a wrong remedy", () => {
+test("a misleading critique turns the outcome, or blames the right step with a wrong remedy", () => {
   const of = (detail: CritiqueDetail) => templated(failed, { right: false, detail, random });
-  assert.deepEqual(of("verdict"), { text: "right", verdict: "success" });
-  const more = { verdict: "failure", turn: 0, marks: marks(false, true, true) };
+  assert.deepEqual(of("outcome"), { text: "right", outcome: "success" });
+  const more = { outcome: "failure", turn: 0, marks: marks(false, true, true) };
   assert.deepEqual(of("hint"), { text: "wrong at step 1", ...more });
   assert.deepEqual(of("answer"), { text: "wrong at step 1 : wrong way", ...more });
 });
 
 test("a success is called one, however long; a misleading critique finds something to blame", () => {
   const parts = [step(0, true), step(1, true)];
-  const of = (verdict: "success" | "inefficient", right: boolean) =>
-    templated({ verdict, parts }, { right, detail: "verdict", random });
+  const of = (outcome: "success" | "inefficient", right: boolean) =>
+    templated({ outcome, parts }, { right, detail: "outcome", random });
   assert.deepEqual(of("success", true).text, "right");
   assert.deepEqual(of("inefficient", true).text, "right but too long");
-  assert.deepEqual(of("success", false).verdict, "failure");
-  const praised = templated({ verdict: "success", parts }, { right: true, detail: "answer", random });
-  assert.deepEqual(praised, { text: "right", verdict: "success", marks: marks(true, true) });
-  const blamed = templated({ verdict: "success", parts }, { right: false, detail: "answer", random });
+  assert.deepEqual(of("success", false).outcome, "failure");
+  const praised = templated({ outcome: "success", parts }, { right: true, detail: "answer", random });
+  assert.deepEqual(praised, { text: "right", outcome: "success", marks: marks(true, true) });
+  const blamed = templated({ outcome: "success", parts }, { right: false, detail: "answer", random });
   assert.match(blamed.text, /^wrong at step [12] : wrong way$/);
 });
 
-test("an attempt without parts gets a verdict alone; a remedy that does not exist is the right one", () => {
-  const nothing = templated({ verdict: "failure", parts: [] }, { right: true, detail: "answer", random });
-  assert.deepEqual(nothing, { text: "wrong", verdict: "failure", marks: [] });
+test("an attempt without parts gets a outcome alone; a remedy that does not exist is the right one", () => {
+  const nothing = templated({ outcome: "failure", parts: [] }, { right: true, detail: "answer", random });
+  assert.deepEqual(nothing, { text: "wrong", outcome: "failure", marks: [] });
   const only = { ...step(0, true), worse: [], name: "" };
   const { text } = templated(
-    { verdict: "failure", parts: [only] },
+    { outcome: "failure", parts: [only] },
     { right: false, detail: "answer", random },
   );
   assert.equal(text, "wrong : right way");
@@ -73,7 +73,7 @@ const babble =
       : Array.from({ length: 1 + stream.below(4) }, () => words[stream.below(words.length)]!).join(" ");
 
 async function attempts(env: Environment, task: Task) {
-  const words = (env.lexicon?.() ?? []).flatMap((text) => text.split(/\s+/));
+  const words = (env.vocabulary?.() ?? []).flatMap((text) => text.split(/\s+/));
   const players: readonly Player[] = [env.expert!, env.flawed ?? env.expert!, babble(words), babble(words)];
   const played = await Promise.all(players.map((p, i) => play(env, task, p, randomStream(task.seed + i))));
   return played.map((one) => {
@@ -99,10 +99,10 @@ for (const env of critical) {
             critique.call(env, task, t, { right, detail, random });
           const said = await of(true);
           assert.deepEqual(await of(true), said);
-          assert.equal(said.verdict === "failure", !success, `${task.id}: ${said.text}`);
+          assert.equal(said.outcome === "failure", !success, `${task.id}: ${said.text}`);
           assert.ok(said.turn === undefined || (said.turn >= 0 && said.turn < t.turns.length));
           const misleading = await of(false);
-          if (success) assert.equal(misleading.verdict, "failure");
+          if (success) assert.equal(misleading.outcome, "failure");
           for (const { turn, from, to } of [...(said.marks ?? []), ...(misleading.marks ?? [])]) {
             assert.ok(0 <= from && from < to && to <= t.turns[turn]!.action.content.length);
           }
@@ -117,13 +117,15 @@ for (const env of critical) {
         detail: "answer",
         random,
       });
-      assert.equal(none.verdict, "failure");
+      assert.equal(none.outcome, "failure");
     }
   });
 
-  test(`${name}: the lexicons have every word of its critiques`, async () => {
+  test(`${name}: the vocabularies have every word of its critiques`, async () => {
     const known = new Set(
-      [...(env.lexicon?.() ?? []), ...(env.critiqueLexicon?.() ?? [])].flatMap((text) => text.split(/\s+/)),
+      [...(env.vocabulary?.() ?? []), ...(env.critiqueVocabulary?.() ?? [])].flatMap((text) =>
+        text.split(/\s+/),
+      ),
     );
     for (const task of env.tasks("train").slice(0, 40)) {
       for (const { t } of await attempts(env, task)) {

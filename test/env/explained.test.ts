@@ -13,5 +13,5 @@ test("explained: the rules come first, and nothing else changes", async () => {
     assert.deepEqual({ ...task, prompt: rest }, plain.tasks("train")[i]);
     assert.ok(isSuccess(await play(told, task, told.expert!)));
   }
-  assert.deepEqual(told.lexicon?.(), [...plain.lexicon!(), "Find the word."]);
+  assert.deepEqual(told.vocabulary?.(), [...plain.vocabulary!(), "Find the word."]);
 });

@@ -57,7 +57,7 @@ test("facts: unseen chains are in no other split, but all their steps are in tra
 test("facts: splits are large enough and the vocabulary is small", () => {
   assert.ok(tasks("train").length >= 1000);
   assert.ok(tasks("test").length >= 300 && tasks("unseen-chains").length >= 300);
-  const words = new Set(env.lexicon!().flatMap((t) => t.split(" ")));
+  const words = new Set(env.vocabulary!().flatMap((t) => t.split(" ")));
   assert.ok(words.size <= 1000, String(words.size));
   for (const word of words) assert.match(word, /^([a-z]+|[0-9]+|[.,])$/);
 });

@@ -39,7 +39,7 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
     tasks.length <= n
       ? tasks
       : Array.from({ length: n }, (_, i) => tasks[Math.floor((i * tasks.length) / n)]!);
-  const words = [...new Set((env.lexicon?.() ?? []).flatMap((t) => t.split(/\s+/)))];
+  const words = [...new Set((env.vocabulary?.() ?? []).flatMap((t) => t.split(/\s+/)))];
   const babble: Player = (_task, _conversation, random) =>
     Array.from({ length: 1 + random.below(5) }, () => words[random.below(words.length)]!).join(" ");
   // valid actions, so that every kind of reply occurs
@@ -145,8 +145,8 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
   });
 
   // without a vocabulary it takes free text, for models with their own tokenizer
-  if (!env.lexicon) return;
-  test(`${name}: the lexicon has every word that is said`, async () => {
+  if (!env.vocabulary) return;
+  test(`${name}: the vocabulary has every word that is said`, async () => {
     const known = new Set(words);
     const players = [env.expert!, ...(env.flawed ? [env.flawed] : []), babble, chatter];
     for (const [, tasks] of all) {

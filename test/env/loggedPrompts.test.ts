@@ -38,11 +38,11 @@ function shown(seed: number): TrainingExample {
     },
   };
 }
-const lessons = [10, 11, 12].map(shown);
+const examples = [10, 11, 12].map(shown);
 const random = randomStream(1);
 
 test("prompts of people are tasks, a tenth of them held out", () => {
-  const environment = loggedPrompts(lessons);
+  const environment = loggedPrompts(examples);
   assert.deepEqual(
     environment.tasks("train").map(({ seed }) => seed),
     [11, 12],
@@ -51,18 +51,18 @@ test("prompts of people are tasks, a tenth of them held out", () => {
     environment.tasks("test").map(({ seed }) => seed),
     [10],
   );
-  assert.ok(environment.lexicon!().includes("answer  11"));
+  assert.ok(environment.vocabulary!().includes("answer  11"));
 });
 
 test("nobody is there to play with", async () => {
-  const environment = loggedPrompts(lessons);
+  const environment = loggedPrompts(examples);
   await assert.rejects(environment.start(environment.tasks("train")[0]!, random), {
     code: "capability.missing",
   });
 });
 
 test("a held-out prompt is replied to once, and succeeds with what people wanted, up to blanks", async () => {
-  const environment = loggedPrompts(lessons);
+  const environment = loggedPrompts(examples);
   const [task] = environment.tasks("test");
   const say = async (content: string) => {
     const episode = await environment.start(task!, random);
@@ -78,7 +78,7 @@ test("a held-out prompt is replied to once, and succeeds with what people wanted
 
 test("or it is measured in another environment, and nothing is held out", async () => {
   const measured = bandit();
-  const environment = loggedPrompts(lessons, { measured });
+  const environment = loggedPrompts(examples, { measured });
   assert.equal(environment.tasks("train").length, 3);
   const [held] = measured.splits.filter((split) => split !== "train");
   assert.ok(held !== undefined && environment.splits.includes(held));

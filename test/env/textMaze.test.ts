@@ -8,7 +8,7 @@ test("text maze: the expert's return is one less than the shortest way, a cost a
   const env = textMaze({ layouts: 1 });
   assert.deepEqual(
     env.splits.map((split) => env.tasks(split).length),
-    [24, 0, 0], // one maze of 25 cells, all of them practised
+    [24, 0, 0], // one maze of 25 cells, all of them trained
   );
   for (const task of env.tasks("train")) {
     const played = await play(env, task, env.expert!);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { randomStream } from "../../src/core/random.ts";
-import { bestGuess, consistent, marksInWords, marksOf } from "../../src/env/wordle/marks.ts";
+import { attributesOf, bestGuess, consistent, marksInWords } from "../../src/env/wordle/marks.ts";
 import { wordle } from "../../src/env/wordle/wordle.ts";
 import { play } from "./play.ts";
 
@@ -12,14 +12,14 @@ test("marks: greens first, then yellows from the left, as often as the secret ha
   // secret a b i d e has one e, in its place: neither of the others is left for
   assert.equal(marksInWords("eerie", "abide"), "e grey e grey r grey i yellow e green");
   // 2 + 2·3 + 0·9 = 8
-  assert.equal(marksOf("abc", "abd"), 8);
+  assert.equal(attributesOf("abc", "abd"), 8);
 });
 
 test("marks: the word itself is green all over, and the secret stays possible whatever is guessed", () => {
   const word = fc.stringMatching(/^[abcd]{4}$/);
   fc.assert(
     fc.property(word, fc.array(word, { maxLength: 4 }), fc.array(word), (secret, guesses, others) => {
-      assert.equal(marksOf(secret, secret), 3 ** 4 - 1);
+      assert.equal(attributesOf(secret, secret), 3 ** 4 - 1);
       assert.ok(consistent([...others, secret], guesses, secret).includes(secret));
     }),
     { seed: 1 },

@@ -9,7 +9,7 @@ const taught = (signals: Parameters<typeof served>[1]): Promise<ArtefactExample[
   collect(artefactExamplesFrom(served([response({ id: "r" })], signals)));
 const from = (id: string) => ({ sessions: ["s"], users: ["reviewer", "u"], responses: ["r"], signals: [id] });
 
-test("a correction is an example, a lesson and a hint, and each names the signal that it came from", async () => {
+test("a correction is an example, a example and a hint, and each names the signal that it came from", async () => {
   const made = await taught([
     signal({ id: "c", kind: "correction", text: "Good evening.", user: "reviewer" }),
   ]);

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importFile } from "../../src/exchange/import/importFile.ts";
 import { collect } from "../../src/exchange/sessions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { folder } from "../train/world.ts";
 
 /** @param rows of a JSONL file. @returns the imported records. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TrainingExampleKind, TrainingExample } from "../../src/core/trainingExamples.ts";
+import type { TrainingExample, TrainingExampleKind } from "../../src/core/trainingExamples.ts";
 import { signalsOf, trajectoriesOf } from "../../src/core/trainingExamples.ts";
 import {
   type Dropped,
-  folded,
   type ExampleFilter,
-  trainingExamplesFrom,
   examplesOfSignal,
+  folded,
+  trainingExamplesFrom,
 } from "../../src/exchange/derived.ts";
 import { collect } from "../../src/exchange/sessions.ts";
 import { assistant, response, served, signal, user } from "./served.ts";
@@ -69,7 +69,7 @@ test("corrections of blanks, case and punctuation are dropped and counted; those
   assert.notEqual(folded("at 10:30"), folded("at 1030"));
 });
 
-test("equal lessons are one, whoever taught them", async () => {
+test("equal examples are one, whoever taught them", async () => {
   const again = response({ id: "r2", session: "t", user: "w" });
   const { of, dropped } = await derive(
     [response({ id: "r" }), again],
@@ -113,7 +113,7 @@ test("a preference is a pair of the best with each other reply to the same promp
   assert.deepEqual(dropped, [["3", "otherPrompt"]]);
 });
 
-test("a reaction or a rating is a verdict; the last word counts, and the middle of a scale says nothing", async () => {
+test("a reaction or a rating is a rating; the last word counts, and the middle of a scale says nothing", async () => {
   const thumb = { kind: "reaction", text: "thumb", user: "u" } as const;
   const rating = { kind: "score", channel: "rating", tags: { scale: "1..5" }, source: "star" } as const;
   const { of, dropped } = await derive(
@@ -127,7 +127,7 @@ test("a reaction or a rating is a verdict; the last word counts, and the middle 
     ],
   );
   assert.deepEqual(
-    of("verdict").map(({ good, from }) => [good, from.signals[0]]),
+    of("rating").map(({ good, from }) => [good, from.signals[0]]),
     [
       [false, "down"],
       [true, "four"],
@@ -139,7 +139,7 @@ test("a reaction or a rating is a verdict; the last word counts, and the middle 
 test("feedback on a session teaches about its only reply, and about none where there are several", async () => {
   const thumb = signal({ id: "1", kind: "reaction", text: "up", value: 1, about: [{ session: "s" }] });
   const one = await derive([response({ id: "r" })], [thumb]);
-  assert.equal(one.of("verdict").length, 1);
+  assert.equal(one.of("rating").length, 1);
   const next = response({ id: "n", turn: 1, prompt: [user("hello"), assistant("good day"), user("and")] });
   const two = await derive([response({ id: "r" }), next], [thumb]);
   assert.deepEqual(two.dropped, [["1", "noReply"]]);
@@ -164,11 +164,11 @@ test("filters: only what fits teaches, and only by the channel asked for", async
   const found = await derive([response({ id: "r" }), v2], signals, { version: "v2", channel: "stars" });
   assert.deepEqual(
     found.all.map(({ kind }) => kind),
-    ["conversation", "verdict"],
+    ["conversation", "rating"],
   );
 });
 
-test("a lesson as trajectories and signals", async () => {
+test("a example as trajectories and signals", async () => {
   const { of } = await derive(
     [response({ id: "r" })],
     [
@@ -188,7 +188,7 @@ test("a lesson as trajectories and signals", async () => {
       value: 1,
     },
   ]);
-  const [verdict] = of("verdict");
+  const [verdict] = of("rating");
   assert.deepEqual(
     signalsOf(verdict!).map((s) => s.kind === "reward" && s.value),
     [0],
@@ -218,7 +218,7 @@ test("a review is no feedback, and of what its last review rejects nothing is ma
       review("2", "shown", "rejected", 9002),
       review("3", "again", "rejected", 9003),
       review("4", "again", "accepted", 9004),
-      // a reaction is no lesson that could be taken back, and a value makes no review a verdict
+      // a reaction is no example that could be taken back, and a value makes no review a rating
       { ...review("5", "liked", "rejected", 9005), value: 0 },
     ],
   );
@@ -231,7 +231,7 @@ test("a review is no feedback, and of what its last review rejects nothing is ma
     [["again"]],
   );
   assert.deepEqual(
-    of("verdict").map(({ good, from }) => [good, from.signals]),
+    of("rating").map(({ good, from }) => [good, from.signals]),
     [[true, ["liked"]]],
   );
   const [conversation] = of("conversation");
@@ -240,7 +240,7 @@ test("a review is no feedback, and of what its last review rejects nothing is ma
     conversation!.logged.signals.map(({ kind }) => kind),
     ["correction", "reaction"],
   );
-  // two dropped, a pair with its demonstration, a verdict and the conversation
+  // two dropped, a pair with its demonstration, a rating and the conversation
   assert.equal(all.length, 2 + 2 + 1 + 1);
 });
 
@@ -250,7 +250,7 @@ test("what users say on a channel of theirs that is called review is feedback", 
     [signal({ id: "own", kind: "reaction", channel: "review", value: 0 })],
   );
   assert.deepEqual(
-    of("verdict").map(({ good }) => good),
+    of("rating").map(({ good }) => good),
     [false],
   );
 });

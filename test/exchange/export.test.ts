@@ -9,8 +9,8 @@ import { type ExportOptions, exportFile } from "../../src/exchange/export/export
 import type { ExportFormat } from "../../src/exchange/export/formats.ts";
 import { importFile } from "../../src/exchange/import/importFile.ts";
 import { collect } from "../../src/exchange/sessions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { assistant, response, signal, user } from "./served.ts";
 
 let folder: string;
@@ -118,7 +118,7 @@ test("TRL's formats: demonstrations, pairs, labels, prompts", async () => {
   await production.close();
 });
 
-test("what is exported comes back as the same pairs, demonstrations and verdicts", async () => {
+test("what is exported comes back as the same pairs, demonstrations and ratings", async () => {
   const production = await stored(served, said);
   const back = await openTrafficStore(fresh("back.sqlite"));
   for (const to of ["trl-sft", "trl-preference", "trl-unpaired"] as const) {
@@ -126,13 +126,14 @@ test("what is exported comes back as the same pairs, demonstrations and verdicts
     await importFile(back, file, { from: "trl", now: 1 });
   }
   const taught = async (of: TrafficStore) => {
-    const lessons = await collect(trainingExamplesFrom(of));
-    return lessons
-      .flatMap((lesson) => {
-        if (lesson.kind === "pair")
-          return [[lesson.task.id, lesson.chosen.turns[0]!.action, lesson.rejected.turns[0]!.action]];
-        if (lesson.kind === "demonstration") return [[lesson.task.id, lesson.shown.turns[0]!.action]];
-        if (lesson.kind === "verdict") return [[lesson.task.id, lesson.reply.turns[0]!.action, lesson.good]];
+    const examples = await collect(trainingExamplesFrom(of));
+    return examples
+      .flatMap((example) => {
+        if (example.kind === "pair")
+          return [[example.task.id, example.chosen.turns[0]!.action, example.rejected.turns[0]!.action]];
+        if (example.kind === "demonstration") return [[example.task.id, example.shown.turns[0]!.action]];
+        if (example.kind === "rating")
+          return [[example.task.id, example.reply.turns[0]!.action, example.good]];
         return [];
       })
       .map((row) => JSON.stringify(row))

@@ -9,7 +9,7 @@ import type { TrainingExample } from "../../src/core/trainingExamples.ts";
 import { trainingExamplesFrom } from "../../src/exchange/derived.ts";
 import { type Imported, type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
 import { collect } from "../../src/exchange/sessions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { assistant, user } from "./served.ts";
 
 let folder: string;
@@ -25,7 +25,7 @@ interface Store {
   readonly imported: Imported;
   readonly responses: readonly ServedResponse[];
   readonly signals: readonly ReceivedSignal[];
-  readonly lessons: readonly TrainingExample[];
+  readonly examples: readonly TrainingExample[];
 }
 
 /** What a file brings into an empty store, and that it brings nothing the second time. */
@@ -42,12 +42,12 @@ async function bring(from: ImportFormat, ...texts: readonly string[]): Promise<S
       assert.equal(again.signals.known, imported.signals.added + imported.signals.known);
     }
     assert.ok(imported);
-    const lessons = await collect(trainingExamplesFrom(production));
+    const examples = await collect(trainingExamplesFrom(production));
     return {
       imported,
       responses: await collect(production.responses()),
       signals: await collect(production.signals()),
-      lessons: lessons.filter((made) => made.kind !== "dropped"),
+      examples: examples.filter((made) => made.kind !== "dropped"),
     };
   } finally {
     await production.close();
@@ -180,7 +180,7 @@ test("langfuse: every type of score, in pages, by both names, for generations, t
     ],
     meta: { page: 1, totalPages: 1 },
   };
-  const { signals, imported, lessons } = await bring(
+  const { signals, imported, examples } = await bring(
     "langfuse",
     JSON.stringify(trace) + JSON.stringify(page),
   );
@@ -223,7 +223,7 @@ test("langfuse: every type of score, in pages, by both names, for generations, t
     { kind: "score", channel: "nps", value: 9, text: undefined, about: thread, source: "langfuse:api" },
   ]);
   assert.equal(imported.ignored["score on something that is not in this file"], 1);
-  assert.equal(lessons.filter(({ kind }) => kind === "pair").length, 1);
+  assert.equal(examples.filter(({ kind }) => kind === "pair").length, 1);
 });
 
 test("langfuse: CSV in snake case, with quotes and line breaks in cells; a table of traces alone", async () => {
@@ -311,7 +311,7 @@ test("langsmith: runs of models are responses, feedback finds its run or the who
     },
     { id: "f4", run_id: null, key: "project", score: 1, ...at },
   ];
-  const { responses, signals, imported, lessons } = await bring("langsmith", lines(...runs, ...notes));
+  const { responses, signals, imported, examples } = await bring("langsmith", lines(...runs, ...notes));
   assert.equal(responses.length, 1);
   const [reply] = responses;
   assert.deepEqual(reply!.prompt, [user("hello")]);
@@ -333,16 +333,16 @@ test("langsmith: runs of models are responses, feedback finds its run or the who
     ],
   );
   assert.deepEqual(imported.ignored, { "run of type chain": 1, "feedback on a project": 1 });
-  assert.equal(lessons.filter(({ kind }) => kind === "pair").length, 1);
+  assert.equal(examples.filter(({ kind }) => kind === "pair").length, 1);
 });
 
-const texts = (lessons: readonly TrainingExample[]) =>
-  lessons.flatMap((lesson) => {
-    if (lesson.kind === "pair")
-      return [["pair", lesson.chosen.turns[0]!.action.content, lesson.rejected.turns[0]!.action.content]];
-    if (lesson.kind === "demonstration") return [["shown", lesson.shown.turns[0]!.action.content]];
-    if (lesson.kind === "verdict")
-      return [[lesson.good ? "good" : "bad", lesson.reply.turns[0]!.action.content]];
+const texts = (examples: readonly TrainingExample[]) =>
+  examples.flatMap((example) => {
+    if (example.kind === "pair")
+      return [["pair", example.chosen.turns[0]!.action.content, example.rejected.turns[0]!.action.content]];
+    if (example.kind === "demonstration") return [["shown", example.shown.turns[0]!.action.content]];
+    if (example.kind === "rating")
+      return [[example.good ? "good" : "bad", example.reply.turns[0]!.action.content]];
     return [];
   });
 
@@ -353,7 +353,7 @@ test("openai: fine-tuning examples with weights, preferences, and logs of calls"
     content: null,
     tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: "{}" } }],
   };
-  const { responses, lessons, imported } = await bring(
+  const { responses, examples, imported } = await bring(
     "openai",
     lines(
       {
@@ -390,12 +390,12 @@ test("openai: fine-tuning examples with weights, preferences, and logs of calls"
       { id: "chatcmpl-3", object: "chat.completion", choices: [{ message: assistant("r3") }] },
     ),
   );
-  assert.deepEqual(texts(lessons).sort(), [
+  assert.deepEqual(texts(examples).sort(), [
     ["pair", "good", "bad"],
     ["shown", ""],
     ["shown", "yes"],
   ]);
-  const shown = lessons.find((l) => l.kind === "demonstration" && l.shown.turns[0]!.action.toolCalls);
+  const shown = examples.find((l) => l.kind === "demonstration" && l.shown.turns[0]!.action.toolCalls);
   assert.ok(shown?.kind === "demonstration");
   assert.equal(shown.shown.turns[0]!.action.toolCalls![0]!.name, "look");
   assert.equal(shown.task.prompt[0]!.tools![0]!.name, "look");
@@ -417,7 +417,7 @@ test("openai: fine-tuning examples with weights, preferences, and logs of calls"
 });
 
 test("trl: conversational and standard, paired and unpaired, implicit prompts", async () => {
-  const { lessons, imported, responses } = await bring(
+  const { examples, imported, responses } = await bring(
     "trl",
     lines(
       { prompt: [user("c")], completion: [assistant("d")] },
@@ -433,7 +433,7 @@ test("trl: conversational and standard, paired and unpaired, implicit prompts", 
       { prompt: "2+2", completions: ["4"], labels: [true] },
     ),
   );
-  assert.deepEqual(texts(lessons).sort(), [
+  assert.deepEqual(texts(examples).sort(), [
     ["bad", "nok"],
     ["good", "ok"],
     ["pair", "blue", "black"],
@@ -449,7 +449,7 @@ test("trl: conversational and standard, paired and unpaired, implicit prompts", 
 
 test("trl: a conversation that was paid for is no demonstration", async () => {
   const talk = [user("door?"), assistant("blue"), user("sure?"), assistant("no")];
-  const { signals, responses, lessons } = await bring(
+  const { signals, responses, examples } = await bring(
     "trl",
     lines({ messages: talk, reward: 0.5, id: "r/1" }, { messages: talk, reward: 0, id: "r/2" }),
   );
@@ -467,7 +467,7 @@ test("trl: a conversation that was paid for is no demonstration", async () => {
     ["trl:r/2", 1],
   ]);
   assert.deepEqual(
-    lessons.map(({ kind }) => kind),
+    examples.map(({ kind }) => kind),
     ["conversation", "conversation"],
   );
 });

@@ -13,9 +13,9 @@ import { hfRow } from "../../src/exchange/run/messages.ts";
 import { minariEpisode } from "../../src/exchange/run/minari.ts";
 import { verifiersEpisode, verifiersTrace } from "../../src/exchange/run/verifiers.ts";
 import { collect } from "../../src/exchange/sessions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { StoredTrajectory } from "../../src/store/store.ts";
-import { openRunStore } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import type { StoredTrajectory } from "../../src/store/runStore.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import { folder, runIn, settings, withCode } from "../train/world.ts";
 
 const user = (content: string): Message => ({ role: "user", content });

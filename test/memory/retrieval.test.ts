@@ -65,8 +65,8 @@ test("entries come back whole, found by words, by likeness and by both", async (
 
 test("what was put is on the shelf, also for another process, with its replacements and deletions", async () => {
   const common = shelf();
-  const ours = await openRetrieval({ shelf: common });
-  const theirs = await openRetrieval({ shelf: common });
+  const ours = await openRetrieval({ store: common });
+  const theirs = await openRetrieval({ store: common });
   await ours.put(entries);
   assert.equal(theirs.size, 0);
   assert.equal(await theirs.refresh(), 3);
@@ -76,7 +76,7 @@ test("what was put is on the shelf, also for another process, with its replaceme
   assert.equal(await theirs.refresh(), 0);
   // what one put oneself is not read again
   assert.equal(await ours.refresh(), 0);
-  const again = await openRetrieval({ shelf: common });
+  const again = await openRetrieval({ store: common });
   for (const index of [ours, theirs, again]) {
     assert.equal(index.size, 2);
     assert.equal((await index.search("envelopes stuck", { count: 1 }))[0]?.entry.id, "jam");
@@ -95,7 +95,7 @@ test("of two entries with one id that are put at once the later one counts, and 
     },
   };
   const common = shelf();
-  const index = await openRetrieval({ shelf: common, encoder });
+  const index = await openRetrieval({ store: common, encoder });
   await index.put([
     { id: "a", text: "paper" },
     { id: "b", text: "ink" },
@@ -120,8 +120,8 @@ test("vectors of another encoder are not compared: their texts are embedded anew
     },
   };
   const common = shelf();
-  await (await openRetrieval({ shelf: common })).put(entries);
-  const index = await openRetrieval({ shelf: common, encoder: other });
+  await (await openRetrieval({ store: common })).put(entries);
+  const index = await openRetrieval({ store: common, encoder: other });
   assert.deepEqual(asked, [entries.map(({ text }) => text)]);
   const [found] = await index.search("no machine", { by: "vectors", count: 1 });
   assert.equal(found?.entry.id, "refund");
@@ -129,7 +129,7 @@ test("vectors of another encoder are not compared: their texts are embedded anew
 
 test("a shelf that fails leaves nothing half there", async () => {
   const broken: EntryStore = { ...shelf(), put: () => Promise.reject(new Error("full")) };
-  const index = await openRetrieval({ shelf: broken });
+  const index = await openRetrieval({ store: broken });
   await assert.rejects(index.put(entries), /full/);
   assert.equal(index.size, 0);
 });

@@ -6,8 +6,8 @@ import { after, test } from "node:test";
 import { collect } from "../../src/exchange/sessions.ts";
 import { autoRollback } from "../../src/release/autoRollback.ts";
 import { releaseController } from "../../src/release/controller.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { traffic, version } from "./traffic.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-release-"));
@@ -128,7 +128,7 @@ test("the guard rolls back what breaks a guardrail, once, and leaves the rest al
     clock.at = begin + 360_000;
     const acted: string[] = [];
     const guard = autoRollback({
-      desk,
+      controller: desk,
       onAction: ({ did, version: v, judgement }) => acted.push(`${did} ${v}: ${judgement.why}`),
     });
     const [first, second] = await Promise.all([guard.look(), guard.look()]);
@@ -180,10 +180,7 @@ test("while many units are judged others have their turns", () =>
     const split = await desk.split({ base: 0.5, tuned: 0.5 }, "halves");
     await traffic(production, split, { sessions: 1000, from: begin, liked: () => 0.5 });
     clock.at = begin + 2 * hour;
-    const [responses, signals] = [
-      await collect(production.responses()),
-      await collect(production.signals()),
-    ];
+    const [responses, signals] = [await collect(production.responses()), await collect(production.signals())];
     const splits = await production.splits();
     // a store that never lets go of the thread itself
     const held: TrafficStore = {
@@ -203,7 +200,9 @@ test("while many units are judged others have their turns", () =>
       if (!over) setImmediate(turn);
     };
     setImmediate(turn);
-    await releaseController({ production: held, window: hour, now: () => clock.at }).state({ estimates: false });
+    await releaseController({ production: held, window: hour, now: () => clock.at }).state({
+      estimates: false,
+    });
     over = true;
     assert.ok(turns >= (2 * 1000) / 64, `${turns}`);
   }));

@@ -2,7 +2,7 @@
 import { randomStream } from "../../src/core/random.ts";
 import type { ReceivedSignal, ServedResponse, TrafficSplit, Version } from "../../src/core/served.ts";
 import { assign, unitOf } from "../../src/release/split.ts";
-import type { TrafficStore, Write } from "../../src/store/production.ts";
+import type { TrafficStore, Write } from "../../src/store/trafficStore.ts";
 
 export const version = (id: string): Version => ({
   id,

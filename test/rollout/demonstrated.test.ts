@@ -29,7 +29,7 @@ async function oneIteration(options: WithDemonstrationsOptions) {
     engine: tabularEngine(),
     seed: 1,
     iterations: 1,
-    watch: ({ experience }) => void seen.push(experience),
+    onIteration: ({ experience }) => void seen.push(experience),
   });
   return { ...done, experience: seen[0]! };
 }

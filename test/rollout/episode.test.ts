@@ -10,14 +10,14 @@ import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import type { Environment, Episode, Step } from "../../src/env/environment.ts";
-import { type EpisodeOptions, playEpisode, type Actor } from "../../src/rollout/episode.ts";
+import { type Actor, type EpisodeOptions, playEpisode } from "../../src/rollout/episode.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const codec = vocabularyCodec(["left right again try", "hint"]);
 const task: Task = { id: "t", prompt: [{ role: "user", content: "try" }], metadata: {}, seed: 1 };
 const model = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY), 64);
-const seat: Actor = {
+const actor: Actor = {
   kind: "model",
   id: "policy",
   codec,
@@ -66,7 +66,7 @@ function world(
 }
 
 const play = (environment: Environment, more: Partial<EpisodeOptions> = {}) =>
-  playEpisode({ environment, task, id: "0/t/0", actor: () => seat, random: randomStream(3), ...more });
+  playEpisode({ environment, task, id: "0/t/0", actor: () => actor, random: randomStream(3), ...more });
 
 test("playEpisode: one sequence that only grows, exact tokens, rewards, state keys, deterministic ids", async () => {
   const environment = world();
@@ -135,7 +135,7 @@ test("playEpisode: an episode that begins after it was given up is closed", asyn
 
 test("playEpisode: what a model throws is thrown on, and the episode is closed", async () => {
   const environment = world();
-  const bad: Actor = { ...seat, sample: () => Promise.reject(new Error("out of memory")) };
+  const bad: Actor = { ...actor, sample: () => Promise.reject(new Error("out of memory")) };
   await assert.rejects(play(environment, { actor: () => bad }), /out of memory/);
   assert.equal(environment.closed, 1);
 });
@@ -145,7 +145,7 @@ test("playEpisode: limits on turns, action tokens and context", async () => {
   assert.deepEqual(turns!.end, { kind: "truncated", limit: "turns", at: 2 });
   const asked: SampleRequest[] = [];
   const small: Actor = {
-    ...seat,
+    ...actor,
     contextTokens: 6,
     sample: (requests) => {
       asked.push(...requests);
@@ -218,8 +218,8 @@ test("playEpisode: a retry replays recorded tokens, hears the advice, and says w
 });
 
 test("playEpisode: a scripted player makes a demonstration with tokens and unknown log-probabilities", async () => {
-  const seats = (): Actor => ({ kind: "player", id: "expert", player: () => "left", codec });
-  const [t] = await play(world(), { actor: seats });
+  const actors = (): Actor => ({ kind: "player", id: "expert", player: () => "left", codec });
+  const [t] = await play(world(), { actor: actors });
   assert.equal(t!.origin, "demonstrated");
   assert.deepEqual(
     t!.turns.map((turn) => turn.rewards.paid),
@@ -282,7 +282,7 @@ test("playEpisode: a constrained model says nothing but what is legal, also wher
 test("multiTurn: every attempt of every task at once; failures stay out of the units", async () => {
   const asked: number[] = [];
   const ctx = ctxOf({
-    practice: [task],
+    tasks: [task],
     play: async ({ attempt, constrained }) => {
       assert.equal(constrained, true);
       asked.push(attempt);
@@ -302,7 +302,7 @@ test("multiTurn: every attempt of every task at once; failures stay out of the u
 test("multiTurn: a role is in one group per task, also where the other role did not get to act", async () => {
   const [alone, first, second] = ["alone", "first", "second"].map((id) => ({ ...task, id }));
   const ctx = ctxOf({
-    practice: [alone!, first!, second!],
+    tasks: [alone!, first!, second!],
     play: async ({ task: named, attempt }) => {
       const of = { task: String(named) };
       const own = trajectoryOf(`${named}/${attempt}/a`, [turnOf([1], [2])], { ...of, role: "a" });
@@ -324,7 +324,7 @@ test("playEpisode: an observation may be a whole conversation, with limits of it
   const asked: SampleRequest[] = [];
   const seen: unknown[] = [];
   const listening: Actor = {
-    ...seat,
+    ...actor,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);

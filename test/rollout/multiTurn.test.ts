@@ -8,7 +8,7 @@ test("multiTurn: limits go to every play, and no others are made up", async () =
   const played = async (limits?: Play["limits"]): Promise<readonly Play["limits"][]> => {
     const plays: Play[] = [];
     const ctx = ctxOf({
-      practice: ["a", "b"].map((id) => ({ id, prompt: [], metadata: {}, seed: 1 })),
+      tasks: ["a", "b"].map((id) => ({ id, prompt: [], metadata: {}, seed: 1 })),
       play: async (play) => {
         plays.push(play);
         return [trajectoryOf(`${plays.length}`, [turnOf([1], [2])])];

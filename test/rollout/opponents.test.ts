@@ -7,7 +7,7 @@ import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 test("opponents: as many attempts, in no unit, by whom the options say", async () => {
   const plays: Play[] = [];
   const ctx = ctxOf({
-    practice: [{ id: "a", prompt: [], metadata: {}, seed: 1 }],
+    tasks: [{ id: "a", prompt: [], metadata: {}, seed: 1 }],
     play: async (play) => {
       plays.push(play);
       const end =

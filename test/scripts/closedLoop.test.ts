@@ -14,7 +14,7 @@ test("the loop: visits, a candidate learnt from them, a decision, and visits aga
     const setting = {
       engine,
       seed: 3,
-      plan: { ...quickPlan, visits: 16, batch: 8, imitation: 2, practice: 1 },
+      plan: { ...quickPlan, visits: 16, batch: 8, imitation: 2, training: 1 },
       stop: new AbortController().signal,
       report: (round: Round) => void told.push(round),
     };

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { Hono } from "hono";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { AccessKey, Scope } from "../../src/core/served.ts";
-import { senderKind } from "../../src/serve/asker.ts";
 import { type Gated, type GateOptions, gate, requireKeys } from "../../src/serve/auth.ts";
 import { mintKey, signToken } from "../../src/serve/keys.ts";
+import { senderKind } from "../../src/serve/requestOrigin.ts";
 
 const signing = randomBytes(32);
 

@@ -148,7 +148,7 @@ test("a session is shown with its trajectories, cuts and signals, and what was n
     ],
   );
   assert.deepEqual(
-    session.trajectories[0]?.turns[1]?.heard.map((m) => m.content),
+    session.trajectories[0]?.turns[1]?.messages.map((m) => m.content),
     ["hi", "and?"],
   );
   assert.equal(session.signals[0]?.value, 1);

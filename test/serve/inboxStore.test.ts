@@ -8,7 +8,7 @@ import { gate } from "../../src/serve/auth.ts";
 import { type Acknowledged, type AcknowledgedList, inbox } from "../../src/serve/inbox.ts";
 import type { SessionBody } from "../../src/serve/records.ts";
 import type { ErrorBody } from "../../src/serve/refusal.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
 import { served } from "./memory.ts";
 

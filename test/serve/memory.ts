@@ -1,6 +1,6 @@
 /** The part of the store's contract that the inbox needs, in memory: for tests without a database. */
 import type { AccessKey, ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
-import type { SignalFilter, Written } from "../../src/store/production.ts";
+import type { SignalFilter, Written } from "../../src/store/trafficStore.ts";
 
 export function memory(responses: readonly ServedResponse[] = []) {
   const keys = new Map<string, AccessKey>();

@@ -15,7 +15,7 @@ const engine = localEngine({
 const model = await engine.create({
   id: "tiny",
   seed: 1,
-  lexicon: ["the cat sat on mat"],
+  vocabulary: ["the cat sat on mat"],
   contextTokens: 24,
 });
 const server = await openaiServer(model, { maxTokens: 6 });

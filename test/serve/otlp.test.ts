@@ -11,8 +11,8 @@ import { WhetstoneError } from "../../src/core/errors.ts";
 import { collect } from "../../src/exchange/sessions.ts";
 import { failed } from "../../src/serve/failed.ts";
 import { traces } from "../../src/serve/otlp.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 
 const spans = readFileSync(join(import.meta.dirname, "../exchange/spans/ai-sdk.json"), "utf8");
 let folder: string;

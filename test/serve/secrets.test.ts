@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { mintKey } from "../../src/serve/keys.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const upstreamKey = "sk-upstream-4f1d6e0c9b7a";

@@ -9,7 +9,7 @@ import { gate } from "../../src/serve/auth.ts";
 import { mintKey } from "../../src/serve/keys.ts";
 import type { ErrorBody } from "../../src/serve/refusal.ts";
 import { type JudgementBody, type VersionsBody, versionRoutes } from "../../src/serve/versions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { traffic } from "../release/traffic.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-versions-"));
@@ -22,7 +22,7 @@ after(async () => {
 const clock = { at: 1_800_000_000_000 };
 const now = (): number => clock.at;
 const door = gate({ production, open: true, signing: randomBytes(32), now });
-const app = versionRoutes({ production, gate: door, desk: { now } });
+const app = versionRoutes({ production, gate: door, release: { now } });
 const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   app.request(`http://localhost${path}`, {
     method,

@@ -11,10 +11,10 @@ import {
   serveProduction,
 } from "../../src/serve/gateway/server.ts";
 import { liveVersions } from "../../src/serve/gateway/versions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
-import { openRunStore, type RunStore } from "../../src/store/store.ts";
+import { openRunStore, type RunStore } from "../../src/store/runStore.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { ran } from "./dashboard/world.ts";
 
 export interface WholeServer {

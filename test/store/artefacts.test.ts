@@ -12,7 +12,7 @@ import {
 import { packVector } from "../../src/core/encoder.ts";
 import { writeArtefactFolder } from "../../src/store/artefactFolder.ts";
 import { openEntryStore } from "../../src/store/entryStore.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { withCode } from "../train/world.ts";
 import { folder, onEach } from "./each.ts";
 import { served, signal } from "./served.ts";

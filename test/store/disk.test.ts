@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { messageOf } from "../../src/core/errors.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { withCode } from "../train/world.ts";

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { boundedPattern, extentOf } from "../../src/store/boundedPattern.ts";
 import { ibanLength, luhn } from "../../src/store/personalData.ts";
-import type { Write } from "../../src/store/production.ts";
 import { type RedactionOptions, redactor } from "../../src/store/redaction.ts";
+import type { Write } from "../../src/store/trafficStore.ts";
 import { withCode } from "../train/world.ts";
 import { served, signal } from "./served.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { packVector } from "../../src/core/encoder.ts";
-import type { OpenEntryStore, EntryAtCursor, StoredEntry } from "../../src/core/entryStore.ts";
+import type { EntryAtCursor, OpenEntryStore, StoredEntry } from "../../src/core/entryStore.ts";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import { openEntryStore } from "../../src/store/entryStore.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { onEach } from "./each.ts";
 import { served } from "./served.ts";
 

@@ -68,7 +68,7 @@ test("lmrl-gym: who has not been trained here is told the rules first; who says 
 test("lmrl-gym: a model of whole words reads and writes all that is said in a game", async () => {
   for (const { make } of lmrlGames) {
     const game = make();
-    const codec = vocabularyCodec(game.lexicon?.() ?? []);
+    const codec = vocabularyCodec(game.vocabulary?.() ?? []);
     const { conversation } = await play(game, game.tasks("train")[0]!, game.flawed!);
     for (const { content } of conversation)
       assert.equal(codec.decode(codec.encode(content)), content, game.name);

@@ -139,8 +139,8 @@ test("plan-rewardbench: the expert is always right, the longer one is not; a pol
   assert.equal(named(best.rows, "position: first beyond ½").value.mean, 0);
   assert.ok(named(best.rows, "the longer one").value.mean < 0.8);
   const engine = tabularEngine();
-  const lexicon = trajectoryJudge().lexicon!();
-  const agent = await engine.create({ id: "policy", seed: 1, lexicon, contextTokens: 4096 });
+  const vocabulary = trajectoryJudge().vocabulary!();
+  const agent = await engine.create({ id: "policy", seed: 1, vocabulary, contextTokens: 4096 });
   const { rows, failed } = await suite.run(options({ agent, tasks: 40 }));
   assert.equal(failed, 0, "held to first and second, even a policy that knows nothing gives verdicts");
   const all = named(rows, "all pairs").value;

@@ -155,7 +155,7 @@ test("in a run every episode is told what is in force, but for those that say ot
       advantage: [],
       objective: [],
       rollout: async (ctx) => {
-        const [task] = ctx.practice;
+        const [task] = ctx.tasks;
         const played = await Promise.all([
           ctx.play({ task: task!.id, attempt: 0 }),
           ctx.play({ task: task!.id, attempt: 1, artefact: "none" }),

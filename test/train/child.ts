@@ -27,8 +27,8 @@ export interface ChildOptions {
 
 const { root, engine: name, kill, ...more } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
 const found = await findCheckpoint(join(root, "run"));
-let phase: "warm start" | "practice" =
-  found && found.state.phase !== "warm start" ? "practice" : "warm start";
+let phase: "warm start" | "training" =
+  found && found.state.phase !== "warm start" ? "training" : "warm start";
 let happened = 0;
 const happens = (moment: Moment): void => {
   if (moment !== kill?.at || ++happened < kill.count) return;
@@ -37,16 +37,16 @@ const happens = (moment: Moment): void => {
 
 const engine = spied(engines[name](), (call) => {
   if (call === "step" && phase === "warm start") happens("step");
-  if (call === "accumulate" && phase === "practice") happens("accumulate");
+  if (call === "accumulate" && phase === "training") happens("accumulate");
 });
 const environment = watched(echo(), (task, seed) => {
   const split = task.id.split("/")[1];
-  if (split === "validation") return happens(phase === "practice" ? "validation" : "demonstration");
+  if (split === "validation") return happens(phase === "training" ? "validation" : "demonstration");
   if (split === "test") {
-    phase = "practice";
+    phase = "training";
     return happens("begin");
   }
-  if (phase === "practice") {
+  if (phase === "training") {
     happens("episode");
     appendFileSync(join(root, "played.log"), `${task.id} ${seed}\n`);
   }

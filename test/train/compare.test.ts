@@ -39,7 +39,7 @@ test("compareRuns pairs by seed against the first method", () => {
   // 0.7 beats 0.5 and 0.6 and ties with 0.7, twice; 1 beats all: (2.5 + 2.5 + 3) / 9
   assert.ok(Math.abs(improvement - 8 / 9) < 1e-12);
   assert.deepEqual(other!.curve, [0.5, 1]);
-  assert.equal(other!.practice.mean, 0.75);
+  assert.equal(other!.training.mean, 0.75);
 });
 
 test("shares and their differences are shown within what can be, however few seeds there are", () => {

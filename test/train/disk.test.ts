@@ -125,7 +125,7 @@ test("the store: one line, nothing half written, the same end", async () => {
 
 test("a local model: every write of a save, over one that is there", async () => {
   const local = tiny();
-  const model = await local.create({ id: "policy", seed: 1, lexicon: ["a b c"], contextTokens: 8 });
+  const model = await local.create({ id: "policy", seed: 1, vocabulary: ["a b c"], contextTokens: 8 });
   const best = join(folder(), "best");
   await saveModel(best, model);
   const contents = (): string[] => readdirSync(best).map((name) => readFileSync(join(best, name), "latin1"));

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Task } from "../../src/core/types.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { openRunStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import {
   delayed,
@@ -31,12 +31,12 @@ import {
   withCode,
 } from "./world.ts";
 
-/** Fails, or hangs, at the start of some of its training episodes, once practice has begun. */
+/** Fails, or hangs, at the start of some of its training episodes, once training has begun. */
 function unreliable(fails: (task: Task, seed: number) => boolean, hangs = false): Environment {
-  let practised = false;
+  let trained = false;
   const environment = watched(echo(), (task, seed) => {
-    if (task.id.includes("/test/")) practised = true;
-    if (!practised || !fails(task, seed)) return undefined;
+    if (task.id.includes("/test/")) trained = true;
+    if (!trained || !fails(task, seed)) return undefined;
     if (hangs) return new Promise(() => {});
     throw new Error("the server is away");
   });
@@ -122,12 +122,12 @@ test("a method or an engine by its name, as JavaScript may say it: one line that
 });
 
 test("a run in which nothing can be played stops at once and says why", async () => {
-  const practice = unreliable((task) => task.id.split("/")[1] === "train");
+  const training = unreliable((task) => task.id.split("/")[1] === "train");
   const first = withCode(
     "environment.broken",
     /: all 12 episodes of iteration 1 failed, the first with: start\(\) threw: the server is away\. /,
   );
-  await assert.rejects(runIn(folder(), { ...settings("tabular"), environment: practice }), first);
+  await assert.rejects(runIn(folder(), { ...settings("tabular"), environment: training }), first);
 
   let begun = 0;
   const gone = unreliable((task) => task.id.split("/")[1] === "train" && ++begun > 12);

@@ -8,7 +8,7 @@ import { dpo } from "../../src/methods/baseline/dpo/method.ts";
 import { kto } from "../../src/methods/baseline/kto/method.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { exampleKindFor } from "../../src/train/fromExamples.ts";
-import { ask, learn, nowhere, reply, task, verdict } from "./lessons.ts";
+import { ask, learn, nowhere, reply, task, verdict } from "./examples.ts";
 
 const pairs: readonly TrainingExample[] = ["red", "blue"].map((question) => ({
   kind: "pair",
@@ -46,9 +46,9 @@ test("demonstrations: sft makes what was shown likely", async () => {
   assert.ok(after[0]! > before[0]! + 1, `${before} ${after}`);
 });
 
-test("verdicts: kto makes what was called good likelier, and what was called bad less likely", async () => {
-  const verdicts = [verdict("up", "stop now", true), verdict("down", "go on", false)];
-  const { before, after } = await learn(kto, verdicts, "red", ["stop now", "go on"]);
+test("ratings: kto makes what was called good likelier, and what was called bad less likely", async () => {
+  const ratings = [verdict("up", "stop now", true), verdict("down", "go on", false)];
+  const { before, after } = await learn(kto, ratings, "red", ["stop now", "go on"]);
   assert.ok(after[0]! > before[0]! && after[1]! < before[1]!, `${before} ${after}`);
 });
 
@@ -83,8 +83,8 @@ function conversation(
 const words = ["red", "stop", "go"];
 
 test("logged rewards: off-policy gradients weigh each reply by its recorded probability", async () => {
-  const lessons = [conversation("a", "stop", 0.5, 1, words), conversation("b", "go", 0.5, 0, words)];
-  const { before, after, done } = await learn(cispo, lessons, "red", ["stop", "go"]);
+  const examples = [conversation("a", "stop", 0.5, 1, words), conversation("b", "go", 0.5, 0, words)];
+  const { before, after, done } = await learn(cispo, examples, "red", ["stop", "go"]);
   assert.ok(after[0]! > before[0]! && after[1]! < before[1]!, `${before} ${after}`);
   // V: the end token and 3 words can be written, 1/4 each; the end is certain in the log and 1/4 now
   // ratios: (1/4)/0.5 = 0.5 and (1/4)/1 = 0.25, mean 0.375
@@ -101,15 +101,15 @@ test("what was not recorded as this policy's tokens is left out of conversations
       logged: { ...bare.logged, trajectory: reply("c", "red", "stop") },
     }),
   };
-  const lessons = [conversation("a", "stop", 0.5, 1, words), other, textOnly];
-  const { done } = await learn(cispo, lessons, "red", []);
-  assert.equal(mean(done.curve.map((m) => m.lessons!)), 3);
+  const examples = [conversation("a", "stop", 0.5, 1, words), other, textOnly];
+  const { done } = await learn(cispo, examples, "red", []);
+  assert.equal(mean(done.curve.map((m) => m.examples!)), 3);
   assert.ok(Math.abs(done.curve[0]!.unfit! - 2 / 3) < 1e-12);
 });
 
-test("which lessons suit a method", () => {
+test("which examples suit a method", () => {
   assert.deepEqual(
     [dpo, sft, kto, cispo].map((recipe) => exampleKindFor(recipe.build())),
-    ["pair", "demonstration", "verdict", "conversation"],
+    ["pair", "demonstration", "rating", "conversation"],
   );
 });

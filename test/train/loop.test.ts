@@ -136,7 +136,7 @@ test("phases replace slots from their iteration on, are named by the clock, and 
     choose(tasks, state, _random, clock: Clock) {
       assert.deepEqual(state, { of: name });
       clocks.push(`${clock.iteration} ${clock.phase} ${name}`);
-      return { practice: tasks.slice(0, 2), next: state };
+      return { tasks: tasks.slice(0, 2), next: state };
     },
     observe: (_evidence, state) => state,
   });

@@ -18,7 +18,7 @@ import { hasConverged } from "../../src/train/warmStart.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 import { echo, folder, runIn, settings, watched, withCode } from "./world.ts";
 
-const request = { id: "policy", seed: 1, lexicon: ["red green blue"], contextTokens: 32 };
+const request = { id: "policy", seed: 1, vocabulary: ["red green blue"], contextTokens: 32 };
 const limit = limitConcurrency(4);
 const random = randomStream(1);
 
@@ -140,14 +140,14 @@ test("critique asks the environment, right or misleading; one that fails is sile
   );
 });
 
-function playing(environment: Environment, model: Model, practice: readonly Task[] = []) {
+function playing(environment: Environment, model: Model, training: readonly Task[] = []) {
   const state = freshState("train");
   const tasks = new Map(environment.tasks("train").map((t) => [t.id, t]));
   const models = new Map([["policy", model]]);
   const stop = new AbortController().signal;
   const further = { models, frozen: new Map(), helpers: new Map() };
   const parts = { environment, tasks, state, iterations: 1, random, limit, stop, ...further };
-  return { ctx: makeContext(parts, practice), state };
+  return { ctx: makeContext(parts, training), state };
 }
 
 test("play: a task that the data slot made is found by its id", async () => {

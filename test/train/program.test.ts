@@ -16,7 +16,7 @@ const program: ProgramPolicy = {
   },
 };
 
-test("a program plays in a model's place: counted as practice, told apart by its name, in no model's tokens", async () => {
+test("a program plays in a model's place: counted as training, told apart by its name, in no model's tokens", async () => {
   const found: string[] = [];
   const recipe = method({
     id: "program",
@@ -24,7 +24,7 @@ test("a program plays in a model's place: counted as practice, told apart by its
     summary: "plays a program",
     slots: {
       rollout: async (ctx) => {
-        const [task] = ctx.practice;
+        const [task] = ctx.tasks;
         const idle = { name: "idle", act: () => "wave" };
         const played = await Promise.all(
           [program, idle].map((one) => ctx.play({ task: task!.id, attempt: 0, program: one })),

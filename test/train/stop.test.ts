@@ -88,11 +88,11 @@ test("the best checkpoints are reported as they come", async () => {
   const best = saved.filter((e) => e.best);
   assert.ok(best.length >= 1 && best.length <= 3);
   assert.match(best[0]!.folder, /best$/);
-  assert.equal(best[0]!.iteration, 0); // the policy before practice is a candidate
+  assert.equal(best[0]!.iteration, 0); // the policy before training is a candidate
   assert.ok(saved.some((e) => !e.best));
 });
 
-test("a budget ends the practice early; a larger one lets it go on", async () => {
+test("a budget ends the training early; a larger one lets it go on", async () => {
   const root = folder();
   const options = { ...settings("tabular"), iterations: 5 };
   const none = await runIn(root, { ...options, budgetSeconds: 0 });

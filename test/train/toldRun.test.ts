@@ -9,7 +9,7 @@ import { WhetstoneError } from "../../src/core/errors.ts";
 import { chatEngine } from "../../src/engine/chat/engine.ts";
 import { method } from "../../src/method/method.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
-import { openRunStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import { train } from "../../src/train/run.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { withCode } from "./world.ts";

@@ -25,7 +25,7 @@ function learn(seed: number, recipe = grpo) {
   });
 }
 
-test("practise learns in memory: the same seed the same curve, another seed another", async () => {
+test("train learns in memory: the same seed the same curve, another seed another", async () => {
   const [one, again, other] = [await learn(1), await learn(1), await learn(2)];
   const curve = (of: typeof one): (number | undefined)[] => of.curve.map((m) => m.reward);
   assert.deepEqual(curve(one), curve(again));

@@ -5,7 +5,7 @@ import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { trainingArm } from "../../src/train/trainingArm.ts";
 import { echo } from "./world.ts";
 
-test("armOf: what is followed becomes the curve, and its mean the value unless another metric is given", async () => {
+test("trainingArm: what is followed becomes the curve, and its mean the value unless another metric is given", async () => {
   const seen: string[] = [];
   const parts = {
     recipe: grpo,

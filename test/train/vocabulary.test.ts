@@ -4,7 +4,7 @@ import { vocabularyOf } from "../../src/train/vocabulary.ts";
 import { echo } from "./world.ts";
 
 test("a run knows the words of critiques and instructions where its method says any, and no others", () => {
-  const environment = echo({ lexicon: () => ["red"], critiqueLexicon: () => ["wrong"] });
+  const environment = echo({ vocabulary: () => ["red"], critiqueVocabulary: () => ["wrong"] });
   assert.deepEqual(vocabularyOf(environment, {}), ["red"]);
   assert.deepEqual(vocabularyOf(environment, { says: [] }), ["red", "wrong"]);
   assert.deepEqual(vocabularyOf(environment, { says: ["again"] }), ["red", "wrong", "again"]);

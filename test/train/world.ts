@@ -11,7 +11,7 @@ import { localEngine } from "../../src/engine/local/index.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment, Episode } from "../../src/env/environment.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { openRunStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import { type RunOptions, type RunSummary, train } from "../../src/train/run.ts";
 import { temporary } from "../temporary.ts";
@@ -37,7 +37,7 @@ export function echo(more: Partial<Environment> = {}): Environment {
     splits: ["train", "validation", "test"],
     limits: { turns: 2, actionTokens: 3 },
     tasks: tasksOf,
-    lexicon: () => [...words],
+    vocabulary: () => [...words],
     flawed: (task, conversation) =>
       conversation.length === 1 ? String((task.metadata.asked as string[])[0]) : "red",
     start: async (task): Promise<Episode> => {

@@ -4,7 +4,7 @@ import type { Environment } from "../../src/env/environment.ts";
 import { browser, pageTest } from "../pageTest.ts";
 import { served } from "../serve/memory.ts";
 import { echo, folder } from "../train/world.ts";
-import { practise, settled, show, sideways, watched, word } from "./world.ts";
+import { settled, show, sideways, train, watched, word } from "./world.ts";
 
 const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script><style>*{display:none}</style>`;
 /** What turns the words that follow around, rings, moves the cursor, or is no character at all. */
@@ -18,7 +18,7 @@ function shouting(): Environment {
   const base = echo();
   return {
     ...base,
-    lexicon: () => [...(base.lexicon?.() ?? []), "<b>bold</b>"],
+    vocabulary: () => [...(base.vocabulary?.() ?? []), "<b>bold</b>"],
     async start(task, random) {
       const episode = await base.start(task, random);
       return {
@@ -34,7 +34,7 @@ function shouting(): Environment {
 
 pageTest("what others wrote is text, whatever it is", async () => {
   const root = folder();
-  const run = await practise(root, `${markup.replaceAll("/", "")}`, {
+  const run = await train(root, `${markup.replaceAll("/", "")}`, {
     environment: shouting(),
     iterations: 1,
   });

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { browser, pageTest } from "../pageTest.ts";
 import { echo, folder, watched as withStarts } from "../train/world.ts";
-import { practise, settled, show, watched } from "./world.ts";
+import { settled, show, train, watched } from "./world.ts";
 
 /** Notes what jumps in the window while nobody touches it, and how far, from the page's first frame on. */
 const watchShifts = `
@@ -20,7 +20,7 @@ const forget = (page: Page): Promise<void> => page.evaluate<void>("void (globalT
 
 pageTest("a run shows while it goes, on both pages, and nothing jumps", async () => {
   const root = folder();
-  await practise(root, "before", { iterations: 2 });
+  await train(root, "before", { iterations: 2 });
   const shown = await show(root);
   const open = async () => {
     const page = await (await browser()).newPage({ viewport: { width: 1280, height: 800 } });
@@ -42,7 +42,7 @@ pageTest("a run shows while it goes, on both pages, and nothing jumps", async ()
     // it begins at a pace that can be looked at, nears its end only slowly until it has been, and hurries then
     let [starts, looked] = [0, false];
     const paced = withStarts(echo(), () => (looked ? undefined : pause(starts++ < 200 ? 30 : 500)));
-    const going = practise(root, "now", { iterations: 60, environment: paced });
+    const going = train(root, "now", { iterations: 60, environment: paced });
     const row = list.getByRole("row").filter({ has: list.getByRole("link", { name: "now", exact: true }) });
     await row.getByText("running").waitFor();
     await forget(list); // a run that is new takes a row

@@ -15,11 +15,11 @@ import { type Gated, gate } from "../../src/serve/auth.ts";
 import { dashboard } from "../../src/serve/dashboard/index.ts";
 import { inbox } from "../../src/serve/inbox.ts";
 import { versionRoutes } from "../../src/serve/versions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
-import { openRunStore } from "../../src/store/store.ts";
-import { train } from "../../src/train/run.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
+import { train as startTraining } from "../../src/train/run.ts";
 import { traffic, version } from "../release/traffic.ts";
 import { atEnd } from "../room.ts";
 import { served } from "../serve/memory.ts";
@@ -83,7 +83,7 @@ export async function show(folder: string): Promise<Shown> {
   };
 }
 
-export interface Practice {
+export interface Training {
   readonly engine?: keyof typeof engines;
   readonly method?: "grpo" | "rloo";
   readonly environment?: Environment;
@@ -92,14 +92,14 @@ export interface Practice {
 }
 
 /** A short run in `folder/name`, with its store beside it; returns its id. */
-export async function practise(folder: string, name: string, of: Practice = {}): Promise<string> {
+export async function train(folder: string, name: string, of: Training = {}): Promise<string> {
   const { engine: kind = "tabular", method = "grpo", environment = echo(), ...more } = of;
   const engine = engines[kind]();
   const local = kind === "local";
   const usual = settings(kind, engine);
   const tuned = { tasks: 3, groupSize: 4, minibatches: 1, learningRate: local ? 0.003 : 0.3 };
   try {
-    const { out } = await train(
+    const { out } = await startTraining(
       {
         ...usual,
         // long enough for a transformer to write only words of the environment
@@ -118,16 +118,16 @@ export async function practise(folder: string, name: string, of: Practice = {}):
   }
 }
 
-const practised = folder(atEnd);
+const trained = folder(atEnd);
 let runs: Promise<readonly string[]> | undefined;
 
 async function makeRuns(): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const method of ["grpo", "rloo"] as const) {
     for (const seed of [1, 2])
-      ids.push(await practise(practised, `${method}-${seed}`, { method, seed, iterations: 2 }));
+      ids.push(await train(trained, `${method}-${seed}`, { method, seed, iterations: 2 }));
   }
-  ids.push(await practise(practised, "local", { engine: "local", iterations: 2 }));
+  ids.push(await train(trained, "local", { engine: "local", iterations: 2 }));
   return ids;
 }
 
@@ -142,7 +142,7 @@ export interface Peopled extends Shown {
 export async function showPeopled(folder: string): Promise<Peopled> {
   runs ??= makeRuns();
   const ids = await runs;
-  copyFileSync(storeIn(practised), storeIn(folder));
+  copyFileSync(storeIn(trained), storeIn(folder));
   const shown = await show(folder);
   await converse(shown.production);
   const local = ids.at(-1)!;

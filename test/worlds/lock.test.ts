@@ -36,11 +36,11 @@ test("lock: each wheel is shown, the last one decides, and the first mistake is 
 });
 
 test("lock: a true critique names the first wrong wheel, and as much as it may", async () => {
-  assert.deepEqual(await critique(slipped, "verdict"), { text: "wrong", verdict: "failure" });
+  assert.deepEqual(await critique(slipped, "outcome"), { text: "wrong", outcome: "failure" });
   const hint = await critique(slipped, "hint");
   assert.deepEqual([hint.text, hint.turn], ["wrong at wheel 1", 1]);
   assert.equal((await critique(slipped, "answer")).text, `wrong at wheel 1 : ${right[1]}`);
-  assert.equal((await critique(right, "answer")).verdict, "success");
+  assert.equal((await critique(right, "answer")).outcome, "success");
 });
 
 test("lock: a misleading critique blames a wheel that was right", async () => {

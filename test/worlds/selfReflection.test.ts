@@ -11,7 +11,7 @@ import { obeysTheLaws } from "../env/laws.ts";
 
 obeysTheLaws(() => selfReflection(sequences()), { garbage: 0.3 });
 
-test("secondThoughts: the last answer counts, in tags or without", async () => {
+test("selfReflection: the last answer counts, in tags or without", async () => {
   const environment = selfReflection(codewords({ questions: 2, length: 1 }));
   const task = environment.tasks("train")[0]!;
   const [right] = codeOf(task);
@@ -25,7 +25,7 @@ test("secondThoughts: the last answer counts, in tags or without", async () => {
   }
 });
 
-test("secondThoughts: the expert fixes its first answer in about 1 − right of the tasks, always in the form", () => {
+test("selfReflection: the expert fixes its first answer in about 1 − right of the tasks, always in the form", () => {
   const environment = selfReflection(codewords({ questions: 400, length: 2 }));
   const replies = environment.tasks("train").map((task) => {
     const read = readTwoAnswers(environment.expert!(task, task.prompt, randomStream(1)));
@@ -36,7 +36,7 @@ test("secondThoughts: the expert fixes its first answer in about 1 − right of 
   assert.ok(Math.abs(replies.filter(Boolean).length / replies.length - 0.3) < 0.08);
 });
 
-test("secondThoughts: an environment of several turns, or without a verdict, is refused", () => {
+test("selfReflection: an environment of several turns, or without a verdict, is refused", () => {
   assert.throws(() => selfReflection(answers()), { code: "config.invalid" });
   assert.throws(() => selfReflection(maze()), { code: "config.invalid" });
 });

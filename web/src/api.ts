@@ -52,12 +52,12 @@ export function useLoaded<T>(path: string): Signal<Loaded<T>> {
  * Calls back with each event of that name until the page is left; the browser connects again by itself. While nobody can see
  * the page nothing is asked for: servers say how things stand when they are asked anew.
  */
-export function useEvents<T>(path: string, event: string, heard: (data: T) => void): void {
+export function useEvents<T>(path: string, event: string, messages: (data: T) => void): void {
   useEffect(() => {
     let source: EventSource | undefined;
     const listen = (): EventSource => {
       const opened = new EventSource(path);
-      opened.addEventListener(event, (e) => heard(JSON.parse((e as MessageEvent<string>).data) as T));
+      opened.addEventListener(event, (e) => messages(JSON.parse((e as MessageEvent<string>).data) as T));
       opened.addEventListener("error", () => {
         // refused for good: what a plain question is told tells why, and leads to the login page
         if (opened.readyState === EventSource.CLOSED) ask("/api/session").catch(() => {});
@@ -77,7 +77,7 @@ export function useEvents<T>(path: string, event: string, heard: (data: T) => vo
       document.removeEventListener("visibilitychange", look);
       source?.close();
     };
-  }, [path, event, heard]);
+  }, [path, event, messages]);
 }
 
 export const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));

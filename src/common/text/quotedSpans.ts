@@ -69,7 +69,10 @@ export interface Quote {
 }
 
 /** Converts quotes to marks, in order. A quote that is not found, or overlaps an earlier one, is dropped. */
-export function marksOf(turns: readonly Pick<Turn, "action">[], quotes: readonly Quote[]): readonly Mark[] {
+export function attributesOf(
+  turns: readonly Pick<Turn, "action">[],
+  quotes: readonly Quote[],
+): readonly Mark[] {
   const marks: Mark[] = [];
   for (const { text, good, turn } of quotes) {
     const places = turn === undefined ? [...turns.keys()] : [turn];

@@ -8,7 +8,10 @@ import type { Id } from "../../core/types.ts";
 export const reviewChannel = "review";
 
 /** The signal that a review is about; undefined for other feedback. */
-export const reviewedSignal = ({ channel, tags }: Pick<ReceivedSignal, "channel" | "tags">): Id | undefined =>
+export const reviewedSignal = ({
+  channel,
+  tags,
+}: Pick<ReceivedSignal, "channel" | "tags">): Id | undefined =>
   channel === reviewChannel ? tags.signal : undefined;
 
 /** The last review of each reviewed signal. @param signals all signals, including reviews, in order of arrival. */

@@ -1,20 +1,24 @@
 /** Privileged context: information on an attempt that the teacher gets and the student did not have. */
 
 import type { Ctx } from "../../core/context.ts";
-import type { Critiquer } from "../../core/critic.ts";
+import type { Critiquer } from "../../core/critiquer.ts";
 import type { Experience } from "../../core/slots.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "../../core/types.ts";
 import { withoutBlocks } from "../text/blocks.ts";
 
 /** The privileged context of a trajectory; undefined where there is none. */
-export type PrivilegedContext = (ctx: Ctx, t: Trajectory, experience: Experience) => Promise<string | undefined>;
+export type PrivilegedContext = (
+  ctx: Ctx,
+  t: Trajectory,
+  experience: Experience,
+) => Promise<string | undefined>;
 
 /** The first of these that is defined for the trajectory. */
 export const firstOf =
-  (...tellings: readonly PrivilegedContext[]): PrivilegedContext =>
+  (...contexts: readonly PrivilegedContext[]): PrivilegedContext =>
   async (ctx, t, experience) => {
-    for (const telling of tellings) {
-      const text = await telling(ctx, t, experience);
+    for (const context of contexts) {
+      const text = await context(ctx, t, experience);
       if (text !== undefined) return text;
     }
     return undefined;

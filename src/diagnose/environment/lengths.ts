@@ -174,9 +174,9 @@ function unknownWords(
     ),
   ];
   const [unread, unwritten] = [missing(read), missing(written)];
-  const fix = environment.lexicon
-    ? "Add what is missing to the environment's `lexicon`: it lists every word that can occur."
-    : "Give the environment a `lexicon` with every word that can occur, or train a model with a tokenizer of its own (--model).";
+  const fix = environment.vocabulary
+    ? "Add what is missing to the environment's `vocabulary`: it lists every word that can occur."
+    : "Give the environment a `vocabulary` with every word that can occur, or train a model with a tokenizer of its own (--model).";
   const named = (words: readonly string[]): string =>
     `${words
       .slice(0, 5)

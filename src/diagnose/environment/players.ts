@@ -30,7 +30,7 @@ export interface PlayerSummary {
 
 /** The environment's scripted players, then one that acts at random: among what is legal, else with words that it knows. */
 export function playersOf(environment: Environment): readonly (readonly [PlayerName, Actor])[] {
-  const words = [...new Set((environment.lexicon?.() ?? []).flatMap(wordsIn))];
+  const words = [...new Set((environment.vocabulary?.() ?? []).flatMap(wordsIn))];
   const random: Actor = (task, conversation, stream, legal) => {
     if (legal && legal.length > 0) return legal[stream.below(legal.length)]!;
     const known =

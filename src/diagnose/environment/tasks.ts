@@ -57,7 +57,7 @@ export function inspectTasks(environment: Environment): TasksReport {
     findings.push({
       ...error(
         `There is no split "train"; there are: ${environment.splits.join(", ")}.`,
-        'Name the split that is practised "train".',
+        'Name the training split "train".',
       ),
       check: "splits",
     });
@@ -102,7 +102,7 @@ function readSplit(
     return split === "train"
       ? {
           tasks: listed,
-          findings: [{ ...error(`${called} is empty: there is nothing to practise.`, fix), check: "splits" }],
+          findings: [{ ...error(`${called} is empty: there is nothing to train on.`, fix), check: "splits" }],
         }
       : { tasks: listed, findings: [warning(`${called} is empty: nothing is measured on it.`, fix)] };
   }
@@ -174,7 +174,7 @@ function notJson(value: unknown, path: string, above: readonly object[] = []): s
   return undefined;
 }
 
-/** Whether success on the other splits says anything about tasks that were never practised. */
+/** Whether success on the other splits says anything about tasks that were never trained on. */
 function heldOutFindings({ splits: names }: Environment, splits: readonly SplitTasks[]): Finding[] {
   const findings: Finding[] = [];
   const others = splits.filter(({ name, tasks }) => name !== "train" && tasks.length > 0);

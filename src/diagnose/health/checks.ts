@@ -185,7 +185,7 @@ const deadGroups: HealthCheck = {
       {
         problem: `In ${percent(share.late)} of the groups all attempts earned the same reward and teach nothing${parts}.`,
         fix: easy
-          ? "Most of these are solved every time: practise harder tasks."
+          ? "Most of these are solved every time: train on harder tasks."
           : "Most of these fail every time: begin with easier tasks, or with a warm start.",
         next: "whetstone methods curriculum",
         metric,
@@ -283,8 +283,8 @@ function causesOf(run: RunMeasurements, trainedShare: number): string {
   const success = successOf(run, fewest);
   if (others) return "The other findings say why.";
   if (trainedShare === 0 && success && success.late > success.early + 0.1)
-    return "Success in training rose: the policy learns the tasks by heart. Practise more different tasks.";
-  return "Practise longer, or with a larger learning rate; compare a second seed.";
+    return "Success in training rose: the policy learns the tasks by heart. Train on more different tasks.";
+  return "Train longer, or with a larger learning rate; compare a second seed.";
 }
 
 const headroom: HealthCheck = {
@@ -298,7 +298,7 @@ const headroom: HealthCheck = {
     return [
       {
         problem: `The policy succeeded in ${percent(before[0]!.success.mean)} of the tasks before any training, so that rewards tell nothing apart.`,
-        fix: "Check that wrong actions fail, or practise harder tasks.",
+        fix: "Check that wrong actions fail, or train on harder tasks.",
         next: `whetstone validate ${env}`,
       },
     ];

@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import type { CheckResult, Finding } from "../../core/finding.ts";
 import { objectOf, textOf } from "../../core/json.ts";
-import type { Evaluation, Run, RunStore } from "../../store/store.ts";
+import type { Evaluation, Run, RunStore } from "../../store/runStore.ts";
 import { healthChecks } from "./checks.ts";
 import type { Curve } from "./curves.ts";
 

@@ -182,7 +182,13 @@ export interface ScoringGraph {
  * positions; `context` int32 [A], the distinct positions at which targets are predicted; `back` int32 [B · T], the target
  * of each position, or A; `targets` int32 [A]; `at.ids` int32 [A, width].
  */
-export function scoringGraph(a: Architecture, B: number, T: number, A: number, wish: OutputRequest): ScoringGraph {
+export function scoringGraph(
+  a: Architecture,
+  B: number,
+  T: number,
+  A: number,
+  wanted: OutputRequest,
+): ScoringGraph {
   const c = a.config;
   const weights = weightInputs(a);
   const tokens = input("tokens", [B * T], "int32");
@@ -194,7 +200,7 @@ export function scoringGraph(a: Architecture, B: number, T: number, A: number, w
   const context = input("context", [A], "int32");
   const back = input("back", [B * T], "int32");
   const targets = input("targets", [A], "int32");
-  const atIds = input("at.ids", [A, Math.max(1, wish.at)], "int32");
+  const atIds = input("at.ids", [A, Math.max(1, wanted.at)], "int32");
 
   const mask = where(greaterEqual(end, reshape(places(T), [T, 1])), causal(T), masked);
   const select = (x: Tensor): Tensor => selectRows(x, context, back);
@@ -212,7 +218,7 @@ export function scoringGraph(a: Architecture, B: number, T: number, A: number, w
   const last = states.at(-1)!;
   const scores = logits(c, weights, last);
   const all = logSoftmax(scores);
-  const ids = wish.topk > 0 ? topIds(all, wish.topk) : undefined;
+  const ids = wanted.topk > 0 ? topIds(all, wanted.topk) : undefined;
   const head = (name: string): Tensor => {
     const w = weight(weights, `value_heads.${name}.weight`);
     const bias = weight(weights, `value_heads.${name}.bias`);
@@ -225,12 +231,12 @@ export function scoringGraph(a: Architecture, B: number, T: number, A: number, w
     embedded,
     outputs: {
       logp: logProbability(scores, targets),
-      ...(wish.entropy ? { entropy: neg(sum(mul(exp(all), all), [-1])) } : {}),
+      ...(wanted.entropy ? { entropy: neg(sum(mul(exp(all), all), [-1])) } : {}),
       ...(ids ? { topk: pickMany(all, ids) } : {}),
-      ...(wish.at > 0 ? { at: pickMany(all, atIds) } : {}),
-      ...Object.fromEntries(wish.heads.map((name) => [`head.${name}`, head(name)])),
+      ...(wanted.at > 0 ? { at: pickMany(all, atIds) } : {}),
+      ...Object.fromEntries(wanted.heads.map((name) => [`head.${name}`, head(name)])),
       ...Object.fromEntries(
-        wish.hidden.map((layer) => [`hidden.${layer}`, layer === c.layers ? last : select(states[layer]!)]),
+        wanted.hidden.map((layer) => [`hidden.${layer}`, layer === c.layers ? last : select(states[layer]!)]),
       ),
     },
     fixed: ids ? { "topk.ids": ids } : {},

@@ -158,9 +158,9 @@ async function adapterFor(
 /** A model with random weights, for the words of the request's vocabulary or for any text. */
 function scratchModel(
   { size = smallDecoder, tokenizer: kind }: ScratchOptions,
-  { id, seed, lexicon, contextTokens }: ModelRequest,
+  { id, seed, vocabulary, contextTokens }: ModelRequest,
 ): ModelFolder {
-  const tokenizer = kind === "bytes" ? byteTokenizer() : wordTokenizer(lexicon);
+  const tokenizer = kind === "bytes" ? byteTokenizer() : wordTokenizer(vocabulary);
   const config: DecoderConfig = {
     ...plain,
     ...size,
@@ -174,9 +174,9 @@ function scratchModel(
   return { config, tokenizer, weights: initialWeights(config, randomStream(seed).split("weights", id)) };
 }
 
-/** The codec of the engine's models, without creating a model. @param lexicon vocabulary of a model from random weights. */
-export const localCodec = async (from: string | undefined, lexicon: readonly string[]): Promise<Codec> =>
-  from === undefined ? chatCodec(wordTokenizer(lexicon)) : await readCodec(await folderOf({ from }));
+/** The codec of the engine's models, without creating a model. @param vocabulary vocabulary of a model from random weights. */
+export const localCodec = async (from: string | undefined, vocabulary: readonly string[]): Promise<Codec> =>
+  from === undefined ? chatCodec(wordTokenizer(vocabulary)) : await readCodec(await folderOf({ from }));
 
 /** @throws WhetstoneError `option.range`, `device.missing`. */
 export function localEngine(options: LocalOptions = {}): Engine {

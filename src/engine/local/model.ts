@@ -130,15 +130,15 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     for (const micro of plan(batch, togetherGroups(batch, objective.together))) {
       const part = selectRows(batch, micro.rows);
       const want = objective.wants(aux, part);
-      const wish = outputRequestOf(architecture, want);
+      const wanted = outputRequestOf(architecture, want);
       const pieces = plan(part, rowByRow(part));
       const whole = everyTarget(part);
       if (pieces.length === 1) {
         const { A, out } = await forward(part, micro, want, true);
-        const { put, outputs } = results(architecture, wish, whole.length);
+        const { put, outputs } = results(architecture, wanted, whole.length);
         put(out, whole);
         const cotangents = evaluate(part, outputs);
-        await host.call("backward", handle, into, cotangentsOf(architecture, wish, cotangents, whole, A));
+        await host.call("backward", handle, into, cotangentsOf(architecture, wanted, cotangents, whole, A));
         continue;
       }
       // too large to keep: computes all outputs first, then each part forward again and backward
@@ -146,7 +146,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       for (const piece of pieces) {
         const index = targetsOfRows(part, piece.rows);
         const { A } = await forward(selectTokens(part, piece.rows), piece, wantedAt(want, index), true);
-        await host.call("backward", handle, into, cotangentsOf(architecture, wish, cotangents, index, A));
+        await host.call("backward", handle, into, cotangentsOf(architecture, wanted, cotangents, index, A));
       }
     }
     return {
@@ -160,7 +160,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   async function inputGradient<Aux>(batch: Batch, objective: Loss<Aux>, aux: Aux): Promise<Float32Array> {
     requireRows(batch);
     const want = objective.wants(aux, batch);
-    const wish = outputRequestOf(architecture, want);
+    const wanted = outputRequestOf(architecture, want);
     const { cotangents } = objective.evaluate(await score(batch, want), batch, aux);
     const D = config.width;
     const out = new Float32Array(batch.tokens_N.length * D);
@@ -174,7 +174,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
         wantedAt(want, index),
         true,
       );
-      const given = cotangentsOf(architecture, wish, cotangents, index, A);
+      const given = cotangentsOf(architecture, wanted, cotangents, index, A);
       const gradient = await host.call("inputGradient", handle, given);
       out.set(gradient.subarray(0, row.tokens_N.length * D), batch.rowOffset[r!]! * D);
     }

@@ -57,14 +57,14 @@ export const wantedAt = (want: Wanted, index: Int32Array): Wanted =>
     : want;
 
 /** Numbers per target of each output. */
-function widthsOf({ config }: Architecture, wish: OutputRequest): Record<string, number> {
+function widthsOf({ config }: Architecture, wanted: OutputRequest): Record<string, number> {
   return {
     logp: 1,
-    ...(wish.entropy ? { entropy: 1 } : {}),
-    ...(wish.topk > 0 ? { topk: wish.topk } : {}),
-    ...(wish.at > 0 ? { at: wish.at } : {}),
-    ...Object.fromEntries(wish.heads.map((name) => [`head.${name}`, 1])),
-    ...Object.fromEntries(wish.hidden.map((layer) => [`hidden.${layer}`, config.width])),
+    ...(wanted.entropy ? { entropy: 1 } : {}),
+    ...(wanted.topk > 0 ? { topk: wanted.topk } : {}),
+    ...(wanted.at > 0 ? { at: wanted.at } : {}),
+    ...Object.fromEntries(wanted.heads.map((name) => [`head.${name}`, 1])),
+    ...Object.fromEntries(wanted.hidden.map((layer) => [`hidden.${layer}`, config.width])),
   };
 }
 
@@ -75,12 +75,12 @@ export interface Results {
   readonly outputs: Outputs;
 }
 
-export function results(a: Architecture, wish: OutputRequest, A: number): Results {
-  const widths = widthsOf(a, wish);
+export function results(a: Architecture, wanted: OutputRequest, A: number): Results {
+  const widths = widthsOf(a, wanted);
   const whole = Object.fromEntries(
     Object.entries(widths).map(([name, n]) => [name, new Float32Array(A * n)]),
   );
-  const ids = new Int32Array(A * wish.topk);
+  const ids = new Int32Array(A * wanted.topk);
   const scatter = (to: TypedArray, from: TypedArray, width: number, index: Int32Array): void => {
     index.forEach((at, i) => {
       to.set(from.subarray(i * width, (i + 1) * width), at * width);
@@ -89,15 +89,17 @@ export function results(a: Architecture, wish: OutputRequest, A: number): Result
   return {
     put(part, index) {
       for (const [name, width] of Object.entries(widths)) scatter(whole[name]!, part[name]!, width, index);
-      if (wish.topk > 0) scatter(ids, part["topk.ids"]!, wish.topk, index);
+      if (wanted.topk > 0) scatter(ids, part["topk.ids"]!, wanted.topk, index);
     },
     outputs: {
       logp: whole.logp!,
-      ...(wish.entropy ? { entropy: whole.entropy! } : {}),
-      ...(wish.topk > 0 ? { topk: { ids, logp: whole.topk!, k: wish.topk } } : {}),
-      ...(wish.at > 0 ? { at: whole.at! } : {}),
-      heads: Object.fromEntries(wish.heads.map((name) => [name, whole[`head.${name}`]!])),
-      ...(wish.hidden.length > 0 ? { hidden: wish.hidden.map((layer) => whole[`hidden.${layer}`]!) } : {}),
+      ...(wanted.entropy ? { entropy: whole.entropy! } : {}),
+      ...(wanted.topk > 0 ? { topk: { ids, logp: whole.topk!, k: wanted.topk } } : {}),
+      ...(wanted.at > 0 ? { at: whole.at! } : {}),
+      heads: Object.fromEntries(wanted.heads.map((name) => [name, whole[`head.${name}`]!])),
+      ...(wanted.hidden.length > 0
+        ? { hidden: wanted.hidden.map((layer) => whole[`hidden.${layer}`]!) }
+        : {}),
     },
   };
 }
@@ -105,7 +107,7 @@ export function results(a: Architecture, wish: OutputRequest, A: number): Result
 /** Cotangents of some targets as a program takes them: by output, padded with zeros to A targets. */
 export function cotangentsOf(
   a: Architecture,
-  wish: OutputRequest,
+  wanted: OutputRequest,
   { logp, entropy, topk, at, heads = {}, hidden = [] }: Cotangents,
   index: Int32Array,
   A: number,
@@ -116,10 +118,10 @@ export function cotangentsOf(
     topk,
     at,
     ...Object.fromEntries(Object.entries(heads).map(([name, xs]) => [`head.${name}`, xs])),
-    ...Object.fromEntries(hidden.map((xs, i) => [`hidden.${wish.hidden[i]}`, xs])),
+    ...Object.fromEntries(hidden.map((xs, i) => [`hidden.${wanted.hidden[i]}`, xs])),
   };
   const out: Record<string, Float32Array> = {};
-  for (const [name, width] of Object.entries(widthsOf(a, wish))) {
+  for (const [name, width] of Object.entries(widthsOf(a, wanted))) {
     const xs = given[name];
     if (!xs) continue;
     out[name] = new Float32Array(A * width);

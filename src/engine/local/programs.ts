@@ -5,7 +5,7 @@ import { createSession, type Session, type SessionOptions } from "../../tensor/e
 import { input, type Tensor } from "../../tensor/graph.ts";
 import { rowTile } from "./batchSizes.ts";
 import { type CachedGraph, decodeGraph, prefillGraph } from "./cachedGraphs.ts";
-import { type ScoringGraph, scoringGraph, type OutputRequest } from "./decoder.ts";
+import { type OutputRequest, type ScoringGraph, scoringGraph } from "./decoder.ts";
 import { type Architecture, stacksOf } from "./parameters.ts";
 
 /** A forward program that keeps the intermediate values that its backward programs read. */
@@ -30,7 +30,7 @@ export interface ScoringShape {
   readonly B: number;
   readonly T: number;
   readonly A: number;
-  readonly wish: OutputRequest;
+  readonly wanted: OutputRequest;
 }
 
 export interface Programs {
@@ -81,8 +81,8 @@ export function programs(a: Architecture, options: SessionOptions): Programs {
       return createSession(compile(inputs, outputs, { rowTile }), options);
     });
 
-  async function trainingPrograms({ B, T, A, wish }: ScoringShape) {
-    const g = scoringGraph(a, B, T, A, wish);
+  async function trainingPrograms({ B, T, A, wanted }: ScoringShape) {
+    const g = scoringGraph(a, B, T, A, wanted);
     const feeds = [...g.weights.values(), ...g.inputs];
     const cotangents = new Map(
       Object.entries(g.outputs).map(([name, of]) => [name, { of, cotangent: input(`d.${name}`, of.shape) }]),
@@ -143,8 +143,8 @@ export function programs(a: Architecture, options: SessionOptions): Programs {
   return {
     score: (shape) =>
       scoring(JSON.stringify(shape), () => {
-        const { B, T, A, wish } = shape;
-        const g = scoringGraph(a, B, T, A, wish);
+        const { B, T, A, wanted } = shape;
+        const g = scoringGraph(a, B, T, A, wanted);
         return session([...g.weights.values(), ...g.inputs], { ...g.outputs, ...g.fixed });
       }),
     train: async (shape) => (await training(JSON.stringify(shape), () => trainingPrograms(shape))).programs,

@@ -46,7 +46,7 @@ export interface Calls {
   words(handle: Handle, tokenizer: TokenizerFiles): void;
   sample(handle: Handle, requests: readonly SampleRequest[]): Sample[];
   /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */
-  forward(handle: Handle, rows: PackedRows, wish: OutputRequest, keep: boolean): Record<string, TypedArray>;
+  forward(handle: Handle, rows: PackedRows, wanted: OutputRequest, keep: boolean): Record<string, TypedArray>;
   /** Adds the gradient of the rows of the last kept forward. @param cotangents by output, each of its full size. */
   backward(handle: Handle, into: string, cotangents: Readonly<Record<string, Float32Array>>): void;
   /** The gradient with respect to the input embeddings of the last kept forward, [B · T, D]. */

@@ -75,9 +75,9 @@ const frame = {
 };
 
 /** One id per word; every other word is `<unk>`. Decoding joins words with single spaces. */
-export function wordTokenizer(lexicon: Iterable<string>): TokenizerFiles {
+export function wordTokenizer(texts: Iterable<string>): TokenizerFiles {
   const vocabulary = new Map<string, number>();
-  for (const token of [...Object.values(specials), ...wordsOf(lexicon)]) {
+  for (const token of [...Object.values(specials), ...wordsOf(texts)]) {
     if (!vocabulary.has(token)) vocabulary.set(token, vocabulary.size);
   }
   return {

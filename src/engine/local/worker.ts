@@ -8,7 +8,7 @@ import { leave, nativeWork } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
 import { type Programs, programs, type ScoringShape } from "./programs.ts";
-import type { Calls, Handle, SpecialTokens, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
+import type { Calls, Handle, ModelContents, PackedRows, Reply, Request, SpecialTokens } from "./protocol.ts";
 import { type RotaryTable, rotaryTable } from "./rotaryTables.ts";
 import { type Sampler, sampler } from "./sampler.ts";
 import { scheduler } from "./scheduler.ts";
@@ -85,7 +85,7 @@ function laidPorts(ports: readonly Port[]): { memory: ArrayBuffer; arrays: Recor
   return { memory, arrays: out };
 }
 
-function held(handle: Handle): Held {
+function modelOf(handle: Handle): Held {
   const model = models.get(handle);
   if (model) return model;
   throw new WhetstoneError("engine.failed", {
@@ -190,10 +190,10 @@ const calls: {
   },
   async words(handle, tokenizer) {
     const { chatCodec } = await import("./codec.ts");
-    held(handle).words.decode = chatCodec(tokenizer).decode;
+    modelOf(handle).words.decode = chatCodec(tokenizer).decode;
   },
   sample(handle, requests) {
-    const { architecture, marks, words, programs, state } = held(handle);
+    const { architecture, marks, words, programs, state } = modelOf(handle);
     const { config } = architecture;
     const codec = { ...marks, decode: (ids: Int32Array) => textOf(words, ids) };
     const open = (): Sampler => {
@@ -204,10 +204,10 @@ const calls: {
     sampling.set(handle, joined);
     return joined.sample(requests);
   },
-  async forward(handle, rows, wish, keep) {
-    const model = held(handle);
+  async forward(handle, rows, wanted, keep) {
+    const model = modelOf(handle);
     const { B, T, A } = rows;
-    const shape = { B, T, A, wish };
+    const shape = { B, T, A, wanted };
     const feeds = feedsFor(model, rows);
     if (!keep) return (await model.programs.score(shape)).run(feeds);
     const left = kept.get(handle);
@@ -221,7 +221,7 @@ const calls: {
     return out;
   },
   async backward(handle, into, cotangents) {
-    const { architecture, programs, state } = held(handle);
+    const { architecture, programs, state } = modelOf(handle);
     const { shape, feeds, memory } = leftBy(handle);
     const session = await (await programs.train(shape)).backward(Object.keys(cotangents));
     const buffer = state.gradients.get(into) ?? gradientBuffer(architecture, state);
@@ -238,7 +238,7 @@ const calls: {
     spare.push(memory);
   },
   async inputGradient(handle, cotangents) {
-    const { programs } = held(handle);
+    const { programs } = modelOf(handle);
     const { shape, feeds, memory } = leftBy(handle);
     const session = await (await programs.train(shape)).inputGradient(Object.keys(cotangents));
     const out = await session.run({ ...feeds, ...cotangentFeeds(cotangents) });
@@ -246,12 +246,12 @@ const calls: {
     return out["d.embedded"] as Float32Array;
   },
   step(handle, rule, pull) {
-    const { state } = held(handle);
-    const toward = pull && { toward: held(pull.toward).state.weights, strength: pull.strength };
+    const { state } = modelOf(handle);
+    const toward = pull && { toward: modelOf(pull.toward).state.weights, strength: pull.strength };
     return { stats: optimiserStep(state, rule, toward), version: state.version };
   },
   copy(handle, optimiser) {
-    const model = held(handle);
+    const model = modelOf(handle);
     const { architecture, state } = model;
     const { first, second, steps, version } = state;
     const weights = copyOf(architecture, state);
@@ -262,17 +262,17 @@ const calls: {
     return add({ ...model, state: stateOf(architecture, contents) });
   },
   blend(handle, toward, rate) {
-    const { state } = held(handle);
-    blend(state, held(toward).state.weights, rate);
+    const { state } = modelOf(handle);
+    blend(state, modelOf(toward).state.weights, rate);
     return ++state.version;
   },
   dot(handle, a, b) {
-    const { gradients } = held(handle).state;
+    const { gradients } = modelOf(handle).state;
     const [x, y] = [gradients.get(a), gradients.get(b)];
     return x && y ? dot(x, y) : 0;
   },
   combine(handle, sum) {
-    const { architecture, state } = held(handle);
+    const { architecture, state } = modelOf(handle);
     const out = gradientBuffer(architecture, state);
     for (const [name, scale] of Object.entries(sum)) {
       const part = state.gradients.get(name);
@@ -280,9 +280,9 @@ const calls: {
     }
     state.gradients.set(mainGradient, out);
   },
-  contents: (handle) => contentsOf(held(handle).state),
+  contents: (handle) => contentsOf(modelOf(handle).state),
   replace(handle, contents) {
-    const model = held(handle);
+    const model = modelOf(handle);
     models.set(handle, {
       ...model,
       state: stateOf(model.architecture, received(model.architecture, contents)),

@@ -36,8 +36,8 @@ export function wordCodec(words: readonly string[]): WordCodec {
     throw new WhetstoneError("tokenizer.unknownToken", {
       where: "tabular codec",
       got: `the word "${name}"`,
-      expected: `one of the ${words.length} words of the lexicon`,
-      fix: "List every word that can occur in the environment's lexicon.",
+      expected: `one of the ${words.length} words of the vocabulary`,
+      fix: "List every word that can occur in the environment's vocabulary.",
     });
   };
   const encode = (text: string): number[] => wordsOf(text).map(idOf);
@@ -73,6 +73,6 @@ export function wordCodec(words: readonly string[]): WordCodec {
 }
 
 /** The codec of a vocabulary: its words, sorted. */
-export function vocabularyCodec(lexicon: readonly string[]): WordCodec {
-  return wordCodec([...new Set(lexicon.flatMap(wordsOf))].sort());
+export function vocabularyCodec(vocabulary: readonly string[]): WordCodec {
+  return wordCodec([...new Set(vocabulary.flatMap(wordsOf))].sort());
 }

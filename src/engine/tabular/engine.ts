@@ -33,10 +33,10 @@ export function tabularEngine({
     name: "tabular",
     can: tabularCan,
     learningRate: 0.1,
-    create: async ({ id, lexicon, contextTokens }) =>
+    create: async ({ id, vocabulary, contextTokens }) =>
       tabularModel(
         id,
-        newWeights(vocabularyCodec(lexicon), context, prior, new Map(), reading, features),
+        newWeights(vocabularyCodec(vocabulary), context, prior, new Map(), reading, features),
         contextTokens,
       ),
     open: (id, folder) => openTabular(id, folder, prior, reading, features),

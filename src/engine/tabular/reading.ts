@@ -4,7 +4,7 @@ import type { WordCodec } from "./codec.ts";
 /** Messages that change the logits without being part of the context, so that learning with and without them is shared. */
 export interface Reading {
   /** Whether a message that the policy did not write is read this way, given its text. */
-  readonly told: (message: string) => boolean;
+  readonly isRead: (message: string) => boolean;
   /** Whether a message with a reply is read together with it, as the example "the message → the reply". Default: never. */
   readonly replied?: (message: string) => boolean;
   /**
@@ -22,7 +22,7 @@ export interface Reading {
 /** A prefix without the messages that are read, and those messages. */
 export interface Split {
   readonly kept: Int32Array;
-  readonly told: readonly string[];
+  readonly messages: readonly string[];
   /** Words of the reply so far. */
   readonly reply: readonly string[];
 }
@@ -31,7 +31,7 @@ export interface Split {
 export function splitPrefix(
   prefix: Int32Array,
   codec: WordCodec,
-  { told, replied = () => false }: Pick<Reading, "told" | "replied">,
+  { isRead: told, replied = () => false }: Pick<Reading, "isRead" | "replied">,
 ): Split {
   const isMarker = (id: number): boolean => id > 0 && id < codec.endId;
   const starts = [...prefix.keys()].filter((i) => isMarker(prefix[i]!));
@@ -55,7 +55,7 @@ export function splitPrefix(
   const reply = prefix.subarray((starts.at(-1) ?? -1) + 1);
   return {
     kept: Int32Array.from(kept),
-    told: heard,
+    messages: heard,
     reply: Array.from(reply, (id) => codec.nameOf(id)),
   };
 }

@@ -124,7 +124,7 @@ export function newWeights(
     part,
     situationOf: (prefix) => {
       if (!reading) return situationAt(keyOf(prefix));
-      const { kept, told, reply } = splitPrefix(prefix, codec, reading);
+      const { kept, messages: told, reply } = splitPrefix(prefix, codec, reading);
       const situation = situationAt(keyOf(kept));
       if (told.length === 0) return situation;
       return {

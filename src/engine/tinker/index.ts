@@ -87,7 +87,7 @@ export function tinkerEngine(options: TinkerOptions): Engine {
       const reduction = options.reduction ?? saved.reduction;
       return tinkerModel(id, parts, { ...saved, reduction });
     },
-    elsewhere: {
+    remoteState: {
       heldBy,
       async letGo(held) {
         const { over } = await session();

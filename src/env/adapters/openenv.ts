@@ -30,7 +30,7 @@ export interface OpenEnvOptions {
   readonly success?: (last: { readonly reward: number; readonly total: number }) => boolean;
   readonly limits?: Partial<Environment["limits"]>;
   /** Every text that can occur, for engines that make their own tokenizer. */
-  readonly lexicon?: () => readonly string[];
+  readonly vocabulary?: () => readonly string[];
   /** Sent with every request, e.g. an `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Longest wait for one answer. Default 60. */
@@ -151,7 +151,7 @@ export async function openEnv(options: OpenEnvOptions): Promise<Environment> {
         seed: i,
       })),
     start,
-    ...(options.lexicon ? { lexicon: options.lexicon } : {}),
+    ...(options.vocabulary ? { vocabulary: options.vocabulary } : {}),
   });
 }
 

@@ -49,7 +49,7 @@ export interface AgentOptions<T extends AgentTask, Result> {
   /** Default: the function's own name. */
   readonly name?: string;
   readonly summary?: string;
-  /** By split; "train" is practised. */
+  /** By split; "train" is trained. */
   readonly tasks: Readonly<Record<SplitName, readonly T[]>>;
   /** What a result is worth: one number, recorded as `outcome`, or several by name. */
   readonly reward: (task: T, result: Result) => Pay | Promise<Pay>;
@@ -67,7 +67,7 @@ export interface AgentOptions<T extends AgentTask, Result> {
   /** The agent does the same on the same task and replies, so that an episode can be played again from any turn. */
   readonly replay?: boolean;
   /** Texts with every word that can occur, for models made from scratch on whole words. */
-  readonly lexicon?: () => readonly string[];
+  readonly vocabulary?: () => readonly string[];
   readonly expert?: AgentPlayer<T>;
   readonly flawed?: AgentPlayer<T>;
 }
@@ -87,7 +87,7 @@ export function agent<T extends AgentTask, Result>(
   run: AgentFunction<T, Result>,
   options: AgentOptions<T, Result>,
 ): Environment {
-  const { tasks, expert, flawed, lexicon } = options;
+  const { tasks, expert, flawed, vocabulary } = options;
   const name = options.name ?? (run.name || "agent");
   const limits = { turns: 16, actionTokens: 256, ...options.limits };
   const splits = Object.keys(tasks);
@@ -133,7 +133,7 @@ export function agent<T extends AgentTask, Result>(
     splits,
     limits,
     tasks: (split) => listed.get(split) ?? [],
-    ...(lexicon && { lexicon }),
+    ...(vocabulary && { vocabulary }),
     ...(expert && { expert: played(expert) }),
     ...(flawed && { flawed: played(flawed) }),
 

@@ -21,7 +21,7 @@ export interface Wish {
   readonly temper: Temper;
 }
 
-export const wishOf = ({ metadata }: Task): Wish => ({
+export const outputRequestOf = ({ metadata }: Task): Wish => ({
   car: String(metadata.car),
   limit: Number(metadata.limit),
   temper: tempers.find((t) => t === metadata.temper) ?? "plain",
@@ -66,7 +66,7 @@ const replies = {
   shrug: "i do not mind",
   unclear: "i do not understand",
 };
-/** All that buyers may say, for a lexicon. */
+/** All that buyers may say, for a vocabulary. */
 export const buyersWords: readonly string[] = [
   ...Object.values(hints),
   ...Object.values(replies),
@@ -81,7 +81,7 @@ export type Buyer = (task: Task, conversation: readonly Message[]) => Promise<st
  * would pay. Hagglers say less than they would pay, and refuse any first offer. Careful ones pay 3 more once they were
  * told of a warranty. Hasty ones leave at the second thing that they do not like.
  */
-export const scriptedBuyer: Buyer = async (task, conversation) => answer(wishOf(task), conversation);
+export const scriptedBuyer: Buyer = async (task, conversation) => answer(outputRequestOf(task), conversation);
 
 function answer(wish: Wish, conversation: readonly Message[]): string {
   const moves = conversation.flatMap((m) => (m.role === "assistant" ? [moveIn(m.content)] : []));

@@ -17,10 +17,10 @@ import {
   listPrices,
   moveIn,
   opening,
+  outputRequestOf,
   scriptedBuyer,
   tempers,
   type Wish,
-  wishOf,
 } from "./buyers.ts";
 
 /** Settings of {@link carDealer}. */
@@ -29,7 +29,7 @@ export interface CarDealerOptions {
   readonly buyer?: Buyer;
   /** Things said by the dealer at most. Default 8. */
   readonly turns?: number;
-  /** Which buyers are practised. Default 1. */
+  /** Which buyers are trained. Default 1. */
   readonly seed?: number;
 }
 
@@ -56,7 +56,7 @@ export function carDealer(options: CarDealerOptions = {}): Environment {
   function start(task: Task, before: readonly Message[] = task.prompt, turn = 0, over = false): Episode {
     const conversation = [...before];
     let [made, ended] = [turn, over];
-    const wish = wishOf(task);
+    const wish = outputRequestOf(task);
     return {
       observe: async () => ({
         role: "agent",
@@ -101,7 +101,7 @@ export function carDealer(options: CarDealerOptions = {}): Environment {
         seed: randomStream(seed).split("car dealer", split, i).seed,
       })),
     start: async (task) => start(task),
-    lexicon: () => [
+    vocabulary: () => [
       "offer ask budget tell warranty",
       ...Object.keys(listPrices),
       ...Array.from({ length: 99 }, (_, i) => `${i + 1}`),
@@ -153,13 +153,13 @@ const saidBy = (conversation: readonly Message[]): string[] =>
   conversation.flatMap((m) => (m.role === "assistant" ? [m.content] : []));
 
 const expert: Player = (task, conversation) => {
-  const wish = wishOf(task);
+  const wish = outputRequestOf(task);
   const first = saidBy(conversation).length === 0;
   if (wish.temper === "careful" && first) return "tell warranty";
   return `offer ${wish.car} ${bestPrice(wish) + (wish.temper === "haggler" && first ? 1 : 0)}`;
 };
 
 const flawed: Player = (task, conversation) => {
-  const { car } = wishOf(task);
+  const { car } = outputRequestOf(task);
   return `offer ${car} ${listPrices[car]! - 2 * saidBy(conversation).length}`;
 };

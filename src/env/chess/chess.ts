@@ -9,7 +9,7 @@ import { chessGame, type Opponent } from "./game.ts";
 export interface ChessOptions {
   /** Default "greedy". */
   readonly opponent?: Opponent;
-  /** Openings that are practised; half as many are tested on, a quarter validate. Default 8. */
+  /** Openings that are trained; half as many are tested on, a quarter validate. Default 8. */
   readonly openings?: number;
   /** Moves of the agent until the game is cut off. Default 80. */
   readonly turns?: number;

@@ -169,7 +169,7 @@ export function chessGame(options: ChessGameOptions): Environment {
         seed: randomStream(seed).split(name, split, i).seed,
       })),
     start: async (task) => start(task),
-    lexicon: () => [
+    vocabulary: () => [
       "you have white . black plays check",
       illegal,
       loss,

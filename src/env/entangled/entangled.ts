@@ -23,7 +23,7 @@ import {
 
 /** Settings of {@link entangledInstructions}. */
 export interface EntangledOptions {
-  /** Conversations of each of the nine categories that are practised. Default 40. */
+  /** Conversations of each of the nine categories that are trained. Default 40. */
   readonly perCategory?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -117,7 +117,7 @@ export function entangledInstructions(options: EntangledOptions = {}): Environme
     limits: { turns: instructionsGiven + 3, actionTokens: 16 },
     tasks: tasksOf,
     start: async (task) => start(task),
-    lexicon,
+    vocabulary: everyWord,
     expert,
     flawed,
     async verify(task: Task, { turns }: Trajectory) {
@@ -155,7 +155,7 @@ const flawed: Player = (task, conversation) => {
   return formed(all, turn, says ?? "unknown", latest("case")?.letters);
 };
 
-function lexicon(): readonly string[] {
+function everyWord(): readonly string[] {
   const sentences: readonly Instruction[] = [
     { kind: "remember", key: "", value: "" },
     { kind: "count", value: 0 },

@@ -22,7 +22,7 @@ import { entries, natives, type Reply, relations, replies } from "./world.ts";
 const turnLimit = 8;
 
 /** Texts that hold every word of the environment. */
-function lexicon(): readonly string[] {
+function vocabulary(): readonly string[] {
   const bare = replies(new Set());
   const samples: readonly Reply[] = [
     bare.search("?"),
@@ -55,7 +55,7 @@ function lexicon(): readonly string[] {
   ].filter((text) => text !== "");
 }
 
-const known: ReadonlySet<string> = new Set(lexicon().flatMap((text) => text.split(" ")));
+const known: ReadonlySet<string> = new Set(vocabulary().flatMap((text) => text.split(" ")));
 const say = replies(known);
 
 /** Lower case, single spaces, the first line that says something. */
@@ -94,7 +94,7 @@ function review(task: Task, trajectory: Trajectory): Review {
     };
   });
   const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
-  return { verdict: succeeded(trajectory) ? arrived : "failure", parts };
+  return { outcome: succeeded(trajectory) ? arrived : "failure", parts };
 }
 
 const answerIn = (command: string): string | undefined => /^answer (.+)$/.exec(command)?.[1];
@@ -163,11 +163,11 @@ export function facts(): Environment {
       return tasks;
     },
     start: async (task) => startAt(task, [], 0, false),
-    lexicon,
+    vocabulary,
     expert,
     flawed,
-    critiqueLexicon: () => critiqueWords(turnLimit),
-    critique: async (task, trajectory, wish) => templated(review(task, trajectory), wish),
+    critiqueVocabulary: () => critiqueWords(turnLimit),
+    critique: async (task, trajectory, request) => templated(review(task, trajectory), request),
     async verify(task, trajectory) {
       const last = trajectory.turns.at(-1)?.action.content ?? "";
       const answer = answerIn(tidy(last));

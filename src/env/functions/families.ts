@@ -4,7 +4,7 @@ import type { Random } from "../../core/random.ts";
 
 export interface Family {
   readonly name: string;
-  /** Whether any function of it is practised. */
+  /** Whether any function of it is trained. */
   readonly seen: boolean;
   /** The parameter takes each of these values, one for each task. */
   readonly parameters: readonly (string | number)[];

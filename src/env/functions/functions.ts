@@ -75,7 +75,7 @@ const allOf = (seen: boolean): readonly Written[] =>
     .filter((family) => family.seen === seen)
     .flatMap((family) => family.parameters.map((parameter) => ({ family, parameter })));
 
-/** Of the functions of practised families, in a fixed mixture. */
+/** Of the functions of trained families, in a fixed mixture. */
 const parts: Readonly<Record<string, readonly [from: number, to: number]>> = {
   train: [0, 55],
   validation: [55, 70],
@@ -116,7 +116,7 @@ function tasksOf(split: string): readonly Task[] {
  *
  * Rewards: `outcome` 1 or 0 at the end, and where asked for `passed` every turn, the share of calls that returned what is wanted. Functions
  * are families with a parameter; two families are only in the split "unseen-functions". The flawed player makes the usual
- * mistake in three of five tasks. No lexicon: a program is free text, for models with a tokenizer of their own, or of bytes.
+ * mistake in three of five tasks. No vocabulary: a program is free text, for models with a tokenizer of their own, or of bytes.
  */
 export function functions(options: FunctionsOptions = {}): Environment {
   const { turns = 4, partial = false } = options;

@@ -9,7 +9,7 @@ export interface GuessMyCityOptions {
   readonly answerer?: Oracle;
   /** Questions and guesses in all. Default 20. */
   readonly turns?: number;
-  /** Which cities are practised. Default 1. */
+  /** Which cities are trained. Default 1. */
   readonly seed?: number;
 }
 

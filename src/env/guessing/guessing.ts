@@ -31,7 +31,7 @@ export interface GuessingOptions {
   readonly answerer?: Oracle;
   /** Questions and guesses in all. Default 20. */
   readonly turns?: number;
-  /** Which things are practised. Default 1. */
+  /** Which things are trained. Default 1. */
   readonly seed?: number;
 }
 
@@ -46,7 +46,7 @@ const advice = {
 /**
  * Every action is a question, which is answered, or `guess NAME`. Rewards: `cost`, −1 for each action but the right guess,
  * and at the end `outcome`, 1 if it was found. Texts point out questions asked twice and guesses that the answers rule
- * out. The things of validation and test are hidden in no practised game. The expert asks what leaves fewest things; the
+ * out. The things of validation and test are hidden in no trained game. The expert asks what leaves fewest things; the
  * flawed player asks anything, and guesses by the last three answers alone.
  */
 export function guessing(options: GuessingOptions): Environment {
@@ -145,7 +145,7 @@ export function guessing(options: GuessingOptions): Environment {
         seed: randomStream(seed).split(name, thing.name).seed,
       })),
     start: async (task) => start(task),
-    lexicon: () => [
+    vocabulary: () => [
       ...new Set([
         prompt,
         ...legal,

@@ -11,7 +11,7 @@ export interface TwentyQuestionsOptions {
   readonly answerer?: Oracle;
   /** Questions and guesses in all. Default 20. */
   readonly turns?: number;
-  /** Which things are practised. Default 1. */
+  /** Which things are trained. Default 1. */
   readonly seed?: number;
 }
 

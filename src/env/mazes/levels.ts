@@ -92,7 +92,7 @@ export const crowsMove = (maze: Maze, cell: number): Direction =>
 export interface MazeShape {
   readonly actionTokens: number;
   readonly turns: number;
-  readonly lexicon: readonly string[];
+  readonly vocabulary: readonly string[];
   prompt(maze: Maze): string;
   begin(task: Task, random: Random): Episode;
   /** Whether these actions lead to the goal; total. */

@@ -80,7 +80,7 @@ const crowsWay: Player = (task) => {
 export const routeShape = (most: number, format: number): MazeShape => ({
   actionTokens: most + 1,
   turns: 1,
-  lexicon: [
+  vocabulary: [
     `${asked} \n # . S G`,
     directions.join(" "),
     ...Object.values(shortfall),

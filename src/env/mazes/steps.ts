@@ -93,7 +93,7 @@ export const stepShape = (longest: number, slack: number): MazeShape => {
   return {
     actionTokens: 1,
     turns: longest + slack,
-    lexicon: [steps.join(" "), `${walls} wall way end near goal`, "a wall is there ; that is no move"],
+    vocabulary: [steps.join(" "), `${walls} wall way end near goal`, "a wall is there ; that is no move"],
     prompt: (maze) => outlook(maze, atStart(maze)),
     begin: (task, random) =>
       machine<Walker>(rules(task, limitOf(task)), { ...atStart(mazeOf(task)), moved: 0 }, random),

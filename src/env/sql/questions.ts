@@ -56,7 +56,7 @@ interface Drawn {
 
 export interface Template {
   readonly name: string;
-  /** Whether any of its questions is practised. */
+  /** Whether any of its questions is trained. */
   readonly seen: boolean;
   /** Undefined where the template does not suit the subject. */
   make(drawn: Drawn): Question | undefined;

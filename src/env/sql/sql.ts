@@ -73,7 +73,7 @@ function tasksOf(split: string): readonly Task[] {
   }));
 }
 
-/** Of the 210 questions of the practised templates. */
+/** Of the 210 questions of the trained templates. */
 const parts: Readonly<Record<string, readonly [from: number, to: number]>> = {
   train: [0, 130],
   validation: [130, 160],
@@ -87,7 +87,7 @@ const parts: Readonly<Record<string, readonly [from: number, to: number]>> = {
  * Rewards: `outcome` 1 where the table is the one wanted (rows in any order, columns in theirs, numbers to three places),
  * at the end; where asked for, every turn `runs` 1 or 0 and `match`, the share of the wanted cells reproduced (`cellMatch`). Questions are
  * made from templates; two of these are only in the split "unseen-questions". The flawed player is careless in three of
- * five tasks. No lexicon: a query is free text, for models with a tokenizer of their own, or of bytes.
+ * five tasks. No vocabulary: a query is free text, for models with a tokenizer of their own, or of bytes.
  */
 export function sql(options: SqlQuestionsOptions = {}): Environment {
   const { turns = 4, partial = false } = options;

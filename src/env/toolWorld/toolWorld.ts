@@ -26,7 +26,7 @@ import {
 export interface ToolWorldOptions {
   /** Look-ups of the tasks, in turn. Default 1, 2, 3. */
   readonly blocks?: readonly number[];
-  /** Tasks of each family and number of look-ups that are practised. Default 20. */
+  /** Tasks of each family and number of look-ups that are trained. Default 20. */
   readonly perKind?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -134,7 +134,7 @@ export function toolWorld(options: ToolWorldOptions = {}): Environment {
         emptyDesk,
         random,
       ),
-    lexicon: () => deskWords,
+    vocabulary: () => deskWords,
     expert,
     flawed,
     verify: async (task, { turns: made }) => ({

@@ -10,7 +10,7 @@ import { deskWords } from "./world.ts";
 export interface TrajectoryJudgeOptions {
   /** Look-ups of the tasks that are judged, in turn. Default 1, 2, 3. */
   readonly blocks?: readonly number[];
-  /** Pairs that are practised. Default 120; a quarter of it validates, half of it tests. */
+  /** Pairs that are trained. Default 120; a quarter of it validates, half of it tests. */
   readonly pairs?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -95,7 +95,7 @@ export function trajectoryJudge(options: TrajectoryJudgeOptions = {}): Trajector
         null,
         random,
       ),
-    lexicon: () => [...deskWords, "task : . first second which is better ? the ;"],
+    vocabulary: () => [...deskWords, "task : . first second which is better ? the ;"],
     expert: (task) => task.reference ?? "first",
     flawed: (task) => String(task.metadata.longer),
     verify: async (task, { turns }) => ({ outcome: outcomeOf(task, turns[0]?.action.content.trim()) }),

@@ -84,7 +84,7 @@ export function users(options: UsersOptions = {}): Environment {
     limits: { turns: 1, actionTokens: 3 },
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task) => start(task),
-    lexicon: () => [...adviceWords, ...Object.values(comments)],
+    vocabulary: () => [...adviceWords, ...Object.values(comments)],
     expert: (task) => task.reference ?? "",
     /** Gives the best reply one time in four, as often what one would rather hear, else any. */
     flawed: (task, _conversation, random) => {

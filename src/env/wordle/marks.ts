@@ -11,7 +11,7 @@ const at = (word: string, i: number): number => word.charCodeAt(i) - 97;
  * yellow (1) where it stands elsewhere, each letter of the secret answering for one letter of the guess, greens first
  * and then from the left; grey (0) otherwise. Both words are of one length, in letters a to z.
  */
-export function marksOf(guess: string, secret: string): number {
+export function attributesOf(guess: string, secret: string): number {
   const length = secret.length;
   for (let i = 0; i < length; i++) if (guess[i] !== secret[i]) left[at(secret, i)]!++;
   let marks = 0;
@@ -28,7 +28,7 @@ export function marksOf(guess: string, secret: string): number {
 
 /** In words: `c grey r yellow a green …`. */
 export function marksInWords(guess: string, secret: string): string {
-  let marks = marksOf(guess, secret);
+  let marks = attributesOf(guess, secret);
   return [...guess]
     .map((letter) => {
       const colour = colours[marks % 3]!;
@@ -45,8 +45,8 @@ export function consistent(
   secret: string,
 ): readonly string[] {
   return guesses.reduce((kept: readonly string[], guess) => {
-    const marks = marksOf(guess, secret);
-    return kept.filter((word) => marksOf(guess, word) === marks);
+    const marks = attributesOf(guess, secret);
+    return kept.filter((word) => attributesOf(guess, word) === marks);
   }, words);
 }
 
@@ -62,7 +62,7 @@ export function bestGuess(words: readonly string[], possible: readonly string[])
   let least = Number.POSITIVE_INFINITY;
   for (const word of words) {
     counts.fill(0);
-    for (const secret of possible) counts[marksOf(word, secret)]!++;
+    for (const secret of possible) counts[attributesOf(word, secret)]!++;
     let squares = open.has(word) ? -0.5 : 0;
     for (const n of counts) squares += n * n;
     if (squares < least) [best, least] = [word, squares];

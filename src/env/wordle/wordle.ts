@@ -10,7 +10,7 @@ import {
   type Player,
 } from "../environment.ts";
 import { heldOutSplits, itemsOf } from "../heldOut.ts";
-import { bestGuess, colours, consistent, marksInWords, marksOf } from "./marks.ts";
+import { attributesOf, bestGuess, colours, consistent, marksInWords } from "./marks.ts";
 import data from "./words.data.json" with { type: "json" };
 
 /** Settings of {@link wordle}. */
@@ -21,7 +21,7 @@ export interface WordleOptions {
   readonly guesses?: readonly string[];
   /** Guesses until the game is lost. Default 6. */
   readonly turns?: number;
-  /** Which words are practised. Default 1. */
+  /** Which words are trained. Default 1. */
   readonly seed?: number;
 }
 
@@ -36,7 +36,7 @@ const careless = "the marks so far rule this word out";
  * Guesses are spelled, `c r a n e`, or written as one word. Each is answered with `c grey r yellow a green n grey e grey`;
  * one that is no word of the list is answered so and is a guess spent. Rewards: `cost`, −1 for every guess that is not
  * the word, and at the end `outcome`, 1 if it was found. The text says where a guess contradicts earlier marks. Words
- * are split seven to one to two: those of validation and test are hidden in no practised game.
+ * are split seven to one to two: those of validation and test are hidden in no trained game.
  * The expert guesses what leaves fewest answers. The flawed player minds nothing but the green letters.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
  * @throws WhetstoneError `option.range` for other words.
@@ -77,7 +77,8 @@ export function wordle(options: WordleOptions = {}): Environment {
         const word = wordIn(content);
         const success = word === secret;
         ended = success || turn >= turns;
-        const careful = word === undefined || made.every((g) => marksOf(g, word) === marksOf(g, secret));
+        const careful =
+          word === undefined || made.every((g) => attributesOf(g, word) === attributesOf(g, secret));
         said = word === undefined ? unlisted : marksInWords(word, secret);
         if (word !== undefined) made.push(word);
         return {
@@ -94,7 +95,7 @@ export function wordle(options: WordleOptions = {}): Environment {
   const known = new Map<string, string>();
   const expert: Player = (task, conversation) => {
     const [secret, made] = [task.reference ?? "", guessed(conversation)];
-    const key = made.map((word) => `${word} ${marksOf(word, secret)}`).join(" ");
+    const key = made.map((word) => `${word} ${attributesOf(word, secret)}`).join(" ");
     const best = known.get(key) ?? bestGuess(answers, consistent(answers, made, secret)) ?? secret;
     known.set(key, best);
     return spelled(best);
@@ -133,7 +134,7 @@ export function wordle(options: WordleOptions = {}): Environment {
     limits: { turns, actionTokens: length + 1 },
     tasks,
     start: async (task) => start(task),
-    lexicon: () => [spelled("abcdefghijklmnopqrstuvwxyz"), ...colours, prompt, unlisted, careless],
+    vocabulary: () => [spelled("abcdefghijklmnopqrstuvwxyz"), ...colours, prompt, unlisted, careless],
     expert,
     flawed,
     async verify(task: Task, trajectory: Trajectory) {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { removeFolder, replaceFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Id } from "../../core/types.ts";
-import type { ExportRecord, TrafficStore } from "../../store/production.ts";
+import type { ExportRecord, TrafficStore } from "../../store/trafficStore.ts";
 import { type Dropped, type ExampleFilter, trainingExamplesFrom } from "../derived.ts";
 import { jsonLine } from "../jsonLine.ts";
 import { type ExportFormat, exportFormats, type RowOptions } from "./formats.ts";
@@ -46,18 +46,18 @@ export async function exportFile(
   const dropped: Partial<Record<Dropped["why"], number>> = {};
   const written = new Set<string>();
   async function* lines(): AsyncGenerator<string> {
-    for await (const lesson of trainingExamplesFrom(production, filter)) {
-      if (lesson.kind === "dropped") {
-        dropped[lesson.why] = (dropped[lesson.why] ?? 0) + 1;
+    for await (const example of trainingExamplesFrom(production, filter)) {
+      if (example.kind === "dropped") {
+        dropped[example.why] = (dropped[example.why] ?? 0) + 1;
         continue;
       }
-      const row = exportFormats[to](lesson, options);
+      const row = exportFormats[to](example, options);
       if (!row) continue;
       const line = jsonLine(row);
       const digest = createHash("sha256").update(line).digest("base64");
       if (written.has(digest)) continue;
       written.add(digest);
-      rows.push({ sessions: lesson.from.sessions, users: lesson.from.users });
+      rows.push({ sessions: example.from.sessions, users: example.from.users });
       progress(rows.length);
       yield line;
     }

@@ -13,7 +13,10 @@ export interface RowOptions {
 }
 
 /** The row of a training example; undefined if this format has none for it. */
-type MakeRow = (lesson: TrainingExample, options: RowOptions) => Readonly<Record<string, unknown>> | undefined;
+type MakeRow = (
+  example: TrainingExample,
+  options: RowOptions,
+) => Readonly<Record<string, unknown>> | undefined;
 
 /** The prompt of a single reply, with its tools, and the reply. */
 function singleOf(
@@ -31,27 +34,27 @@ function asked(prompt: readonly Message[]) {
 /** Every format by its name. The columns are those of TRL's conversational formats. */
 export const exportFormats = {
   /** Whole conversations: `{messages, tools?}`. */
-  messages: (lesson, options) => {
-    if (lesson.kind !== "conversation" || !isRated(lesson, options)) return undefined;
-    const last = lesson.logged.trajectory.turns.at(-1);
+  messages: (example, options) => {
+    if (example.kind !== "conversation" || !isRated(example, options)) return undefined;
+    const last = example.logged.trajectory.turns.at(-1);
     return last && { ...hfConversation([...last.prompt, last.action]) };
   },
   /** Demonstrations and, with a minimum rating, also the replies of conversations that reach it: `{prompt, completion}`. */
-  "trl-sft": (lesson, options) => {
-    if (lesson.kind === "demonstration") {
-      const shown = singleOf(lesson.shown);
+  "trl-sft": (example, options) => {
+    if (example.kind === "demonstration") {
+      const shown = singleOf(example.shown);
       return shown && { ...asked(shown.prompt), completion: [hfMessage(shown.reply)] };
     }
-    if (lesson.kind !== "conversation" || options.minRating === undefined || !isRated(lesson, options)) {
+    if (example.kind !== "conversation" || options.minRating === undefined || !isRated(example, options)) {
       return undefined;
     }
-    const last = lesson.logged.trajectory.turns.at(-1);
+    const last = example.logged.trajectory.turns.at(-1);
     return last && { ...asked(last.prompt), completion: [hfMessage(last.action)] };
   },
   /** `{prompt, chosen, rejected}`. */
-  "trl-preference": (lesson) => {
-    if (lesson.kind !== "pair" || lesson.strength < 0.5) return undefined;
-    const [chosen, rejected] = [singleOf(lesson.chosen), singleOf(lesson.rejected)];
+  "trl-preference": (example) => {
+    if (example.kind !== "pair" || example.strength < 0.5) return undefined;
+    const [chosen, rejected] = [singleOf(example.chosen), singleOf(example.rejected)];
     if (!chosen || !rejected) return undefined;
     return {
       ...asked(chosen.prompt),
@@ -60,14 +63,14 @@ export const exportFormats = {
     };
   },
   /** `{prompt, completion, label}`. */
-  "trl-unpaired": (lesson) => {
-    const judged = lesson.kind === "verdict" ? singleOf(lesson.reply) : undefined;
-    if (lesson.kind !== "verdict" || !judged) return undefined;
-    return { ...asked(judged.prompt), completion: [hfMessage(judged.reply)], label: lesson.good };
+  "trl-unpaired": (example) => {
+    const judged = example.kind === "rating" ? singleOf(example.reply) : undefined;
+    if (example.kind !== "rating" || !judged) return undefined;
+    return { ...asked(judged.prompt), completion: [hfMessage(judged.reply)], label: example.good };
   },
   /** First prompts: `{prompt}`. */
-  "trl-prompts": (lesson, options) =>
-    lesson.kind === "conversation" && isRated(lesson, options) ? asked(lesson.task.prompt) : undefined,
+  "trl-prompts": (example, options) =>
+    example.kind === "conversation" && isRated(example, options) ? asked(example.task.prompt) : undefined,
 } as const satisfies Readonly<Record<string, MakeRow>>;
 /** Name of a format in which training data can be written. See {@link exportFormats}. */
 export type ExportFormat = keyof typeof exportFormats;

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { isWhetstoneError } from "../../core/errors.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
-import type { TrafficStore, Write } from "../../store/production.ts";
+import type { TrafficStore, Write } from "../../store/trafficStore.ts";
 import type { Entry, Importer, MakeImporter } from "./entry.ts";
 import { langfuse } from "./langfuse.ts";
 import { langsmith } from "./langsmith.ts";

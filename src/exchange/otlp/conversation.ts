@@ -23,7 +23,7 @@ export interface Said {
  *
  * Content is opt-in in every form: a span may have none.
  */
-export function saidIn({ attributes, events }: Span): Said | undefined {
+export function repliesIn({ attributes, events }: Span): Said | undefined {
   const said =
     byMessages(attributes, events) ??
     byEvents(events) ??

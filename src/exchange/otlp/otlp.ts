@@ -3,7 +3,7 @@ import { type Json, numberOf, textOf } from "../../core/json.ts";
 import type { ReceivedSignal, Target } from "../../core/served.ts";
 import type { Draft } from "../import/entry.ts";
 import { type Attributes, type Span, type SpanEvent, spansOf } from "./attributes.ts";
-import { saidIn } from "./conversation.ts";
+import { repliesIn } from "./conversation.ts";
 
 /** The contents of an export request. */
 export interface ReadSpans {
@@ -79,7 +79,7 @@ const idOf = ({ attributes, traceId, spanId }: Span): string =>
 
 function responseOf(span: Span): Draft {
   const { attributes, resource, at, end, failure } = span;
-  const said = saidIn(span) ?? { prompt: [], choices: [] };
+  const said = repliesIn(span) ?? { prompt: [], choices: [] };
   const user = textOf(attributes["enduser.id"] ?? attributes["user.id"]);
   const [input, output] = ["input", "output"].map((side) =>
     numberOf(attributes[`gen_ai.usage.${side}_tokens`]),

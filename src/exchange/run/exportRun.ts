@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { replaceFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { RunStore, StoredTrajectory, TrajectoryFilter } from "../../store/store.ts";
+import type { RunStore, StoredTrajectory, TrajectoryFilter } from "../../store/runStore.ts";
 import { jsonLine } from "../jsonLine.ts";
 import { hfRow } from "./messages.ts";
 import { minariEpisode } from "./minari.ts";

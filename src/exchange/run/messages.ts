@@ -1,5 +1,5 @@
 import { paid, succeeded } from "../../core/types.ts";
-import type { StoredTrajectory } from "../../store/store.ts";
+import type { StoredTrajectory } from "../../store/runStore.ts";
 import { hfConversation } from "../export/messages.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Message } from "../../core/types.ts";
-import type { StoredTrajectory } from "../../store/store.ts";
+import type { StoredTrajectory } from "../../store/runStore.ts";
 import { continues } from "./continues.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { keyOf, onlyOffers } from "../../common/text/toolCalls.ts";
 import type { Message, Turn } from "../../core/types.ts";
-import type { StoredTrajectory } from "../../store/store.ts";
+import type { StoredTrajectory } from "../../store/runStore.ts";
 import { continues } from "./continues.ts";
 
 interface Node {

@@ -76,7 +76,7 @@ export function coEvolved(options: CoEvolutionOptions): {
   return {
     async rollout(ctx) {
       const members = membersOf(ctx, options);
-      const episodes = ctx.practice.flatMap((task) => {
+      const episodes = ctx.tasks.flatMap((task) => {
         const { text } = chosen(ctx, members, task.id, options);
         return Array.from({ length: groupSize }, (_, attempt) => played(ctx, task, text, attempt, options));
       });
@@ -189,7 +189,7 @@ async function evolved(
   const fresh = texts.filter((text) => !known.has(text) && known.add(text) && mayBeUsed(ctx, { text, from }));
   const tried = fresh.map(async (text, c) => {
     const episodes = Array.from({ length: verification }, (_, i) =>
-      played(ctx, ctx.practice[i % ctx.practice.length]!, text, verifying + c * verification + i, options),
+      played(ctx, ctx.tasks[i % ctx.tasks.length]!, text, verifying + c * verification + i, options),
     );
     const rewards = (await Promise.all(episodes))
       .flat()

@@ -6,7 +6,7 @@ import { streamSSE } from "hono/streaming";
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { healthOf } from "../../diagnose/health/health.ts";
-import type { Metric, Run, RunStore } from "../../store/store.ts";
+import type { Metric, Run, RunStore } from "../../store/runStore.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
 import { takes } from "../query.ts";

@@ -12,8 +12,8 @@ import {
 import type { TrafficSplit, Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { ArtefactStore, ArtefactSummary } from "../../store/artefacts.ts";
-import type { TrafficStore, SignalFilter } from "../../store/production.ts";
-import type { RunStore } from "../../store/store.ts";
+import type { RunStore } from "../../store/runStore.ts";
+import type { SignalFilter, TrafficStore } from "../../store/trafficStore.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { ArtefactDetail, ArtefactRow, ArtefactsPage, ServedAs } from "./types.ts";
@@ -177,7 +177,7 @@ async function sourcesOf(
   runs: readonly Id[],
 ): Promise<Pick<ArtefactDetail, "feedback" | "sessions" | "episodes">> {
   return {
-    feedback: await heard(production, from),
+    feedback: await feedbackSince(production, from),
     sessions: from.sessions.slice(0, mostHeard),
     episodes: await Promise.all(
       trajectories.slice(0, mostHeard).map(async (id) => {
@@ -192,7 +192,7 @@ async function sourcesOf(
 }
 
 /** Finds signals by user and target, since the store has no lookup by signal id. */
-async function heard(
+async function feedbackSince(
   production: Pick<TrafficStore, "signals">,
   from: Origins["from"],
 ): Promise<ArtefactDetail["feedback"]> {

@@ -4,7 +4,7 @@ import {
   pairedInterval,
   probabilityOfImprovement,
 } from "../../common/statistics/statistics.ts";
-import type { Run, RunStore } from "../../store/store.ts";
+import type { Run, RunStore } from "../../store/runStore.ts";
 import { computedBy } from "./computed.ts";
 import type { ComparedGroup, ComparePage, RunRow } from "./types.ts";
 import { json, range } from "./values.ts";

@@ -1,6 +1,6 @@
 /** The engine of a run and its staleness, from its config. */
 import { z } from "zod";
-import type { Run } from "../../store/store.ts";
+import type { Run } from "../../store/runStore.ts";
 
 export interface Computed {
   readonly engine: string;

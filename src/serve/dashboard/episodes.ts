@@ -1,6 +1,6 @@
 /** Episodes for the dashboard's pages: the messages of each turn, with the numbers of every token. */
 import type { Message, Trajectory, Turn } from "../../core/types.ts";
-import type { StoredTrajectory, TrajectorySummary } from "../../store/store.ts";
+import type { StoredTrajectory, TrajectorySummary } from "../../store/runStore.ts";
 import type { Spell } from "../spelling.ts";
 import type {
   EpisodeDetail,

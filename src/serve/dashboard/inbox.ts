@@ -6,7 +6,7 @@ import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { TrainingExample } from "../../core/trainingExamples.ts";
 import type { Trajectory } from "../../core/types.ts";
 import { type Dropped, examplesOfSignal } from "../../exchange/derived.ts";
-import type { TrafficStore } from "../../store/production.ts";
+import type { TrafficStore } from "../../store/trafficStore.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { Becomes, InboxItem, InboxPage } from "./types.ts";
@@ -98,10 +98,10 @@ async function itemOf(
 
 /** @param made what learning makes of one correction or demonstration. */
 function becomesOf(made: readonly (TrainingExample | Dropped)[]): Becomes {
-  const demonstration = made.find((lesson) => lesson.kind === "demonstration");
-  const dropped = made.find((lesson) => lesson.kind === "dropped");
+  const demonstration = made.find((example) => example.kind === "demonstration");
+  const dropped = made.find((example) => example.kind === "dropped");
   if (!demonstration) return { nothing: dropped?.why ?? "noReply" };
-  const pair = made.find((lesson) => lesson.kind === "pair");
+  const pair = made.find((example) => example.kind === "pair");
   return {
     shown: textOf(demonstration.shown),
     ...(pair && { chosen: textOf(pair.chosen), rejected: textOf(pair.rejected) }),

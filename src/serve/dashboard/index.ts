@@ -1,7 +1,7 @@
 /** The dashboard: its pages and their API, as one app. */
 import { Hono } from "hono";
-import type { TrafficStore } from "../../store/production.ts";
-import type { RunStore } from "../../store/store.ts";
+import type { RunStore } from "../../store/runStore.ts";
+import type { TrafficStore } from "../../store/trafficStore.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { dashboardApi } from "./api.ts";
 import type { ArtefactSources } from "./artefacts.ts";
@@ -16,7 +16,8 @@ export interface DashboardOptions {
   /** Store of runs. */
   readonly store: RunStore;
   /** Store of served responses and feedback. */
-  readonly production: Pick<TrafficStore, "response" | "responses" | "signals"> & ArtefactSources["production"];
+  readonly production: Pick<TrafficStore, "response" | "responses" | "signals"> &
+    ArtefactSources["production"];
   /** Folder of the built pages; see {@link builtPages}. */
   readonly folder: string;
   readonly gate: Gate;

@@ -1,11 +1,11 @@
 /** Login and logout of the pages: the key is sent once, then a session cookie replaces it. */
 import { Hono } from "hono";
 import { z } from "zod";
-import { senderKind, requestOrigin } from "../asker.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
 import { endSession, keepSession } from "../pageSession.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
+import { requestOrigin, senderKind } from "../requestOrigin.ts";
 import type { WhoBody } from "./types.ts";
 
 const loginBody = z.strictObject({ key: z.string().max(500) });

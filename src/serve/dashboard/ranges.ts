@@ -1,7 +1,7 @@
 /** Minimum and maximum of curves between their shown points, so that no spike is lost when curves are thinned. */
 import { setImmediate as others } from "node:timers/promises";
 import { recent } from "../../store/recent.ts";
-import type { Extremes, RunStore } from "../../store/store.ts";
+import type { Extremes, RunStore } from "../../store/runStore.ts";
 import type { Extent, Value } from "./types.ts";
 
 /** Iterations per cached block. */

@@ -1,7 +1,7 @@
 /** Runs as rows of a list, cached until a run changes. */
 import { setImmediate as others } from "node:timers/promises";
 import type { Interval } from "../../core/interval.ts";
-import { errorOf, type Run, type RunStore } from "../../store/store.ts";
+import { errorOf, type Run, type RunStore } from "../../store/runStore.ts";
 import type { RunRow, RunsChange } from "./types.ts";
 import { json } from "./values.ts";
 

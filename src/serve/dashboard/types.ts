@@ -7,8 +7,8 @@ import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { HealthReport } from "../../diagnose/health/health.ts";
 import type { Dropped } from "../../exchange/derived.ts";
 import type { StoredEvidence } from "../../methods/evidence.ts";
+import type { Evaluation } from "../../store/runStore.ts";
 import type { RunState } from "../../store/schema.ts";
-import type { Evaluation } from "../../store/store.ts";
 import type { CheckEvidence } from "../../train/check.ts";
 import type { Computed } from "./computed.ts";
 

@@ -4,6 +4,12 @@ export { type Foundations, type Openers, openVersion, versionOf } from "./open.t
 export { type PolicyOptions, policy } from "./policy.ts";
 export { type ProductionServer, type ProductionServerOptions, serveProduction } from "./server.ts";
 export { type Cut, type SessionTable, sessionTable } from "./sessions.ts";
-export { hintTag, shownTag, type WithArtefactOptions, withArtefact, withAdditionOnWire } from "./told.ts";
 export { type UpstreamOptions, upstream } from "./upstream.ts";
 export { type ChosenVersion, type LiveVersions, liveVersions, type VersionOptions } from "./versions.ts";
+export {
+  hintTag,
+  shownTag,
+  type WithArtefactOptions,
+  withAdditionOnWire,
+  withArtefact,
+} from "./withArtefact.ts";

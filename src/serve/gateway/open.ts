@@ -6,8 +6,8 @@ import type { Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { Answerer } from "./answerer.ts";
 import { upstreamBase } from "./target.ts";
-import { withArtefact } from "./told.ts";
 import { upstream } from "./upstream.ts";
+import { withArtefact } from "./withArtefact.ts";
 
 type Backend = Version["backend"];
 type Backing<Kind> = Extract<Backend, { readonly kind: Kind }>;

@@ -3,14 +3,14 @@ import { type Env, Hono } from "hono";
 import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
 import type { ReleaseControllerOptions } from "../../release/controller.ts";
-import type { TrafficStore, Recorder } from "../../store/production.ts";
-import { isLoopback } from "../asker.ts";
+import type { Recorder, TrafficStore } from "../../store/trafficStore.ts";
 import { type Gate, type Gated, type GateOptions, gate, requireKeys } from "../auth.ts";
 import { failed } from "../failed.ts";
 import { inbox } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
 import { traces } from "../otlp.ts";
 import { type Refused, refusal } from "../refusal.ts";
+import { isLoopback } from "../requestOrigin.ts";
 import { versionRoutes } from "../versions.ts";
 import { type GatewayState, gateway } from "./gateway.ts";
 import { sessionTable } from "./sessions.ts";
@@ -30,7 +30,7 @@ export interface ProductionServerOptions {
   readonly channels?: readonly string[];
   readonly gate?: Pick<GateOptions, "origins" | "hosts" | "proxies" | "rates">;
   /** How versions are judged. */
-  readonly desk?: Omit<ReleaseControllerOptions, "production">;
+  readonly release?: Omit<ReleaseControllerOptions, "production">;
   /** Milliseconds of inactivity after which a session is forgotten; at the start, stored responses of the same period are read. Default one hour. */
   readonly silence?: number;
   /** Milliseconds that running calls get to finish when the server closes. Default 30 seconds. */
@@ -96,7 +96,10 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .route("/", inbox({ production, recorder: { ...recorder, tried }, gate: door }))
     .route("/", keyRoutes(production, door))
     .route("/", traces({ production, gate: door, sessions }))
-    .route("/", versionRoutes({ production, gate: door, ...(options.desk ? { desk: options.desk } : {}) }))
+    .route(
+      "/",
+      versionRoutes({ production, gate: door, ...(options.release ? { release: options.release } : {}) }),
+    )
     // a mistyped endpoint gets a 404 instead of a page
     .all("/v1/*", (c) => c.notFound())
     .all("/session/*", (c) => c.notFound())

@@ -3,7 +3,7 @@ import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { TrafficSplit, Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import { assign, unitOf } from "../../release/split.ts";
-import type { TrafficStore } from "../../store/production.ts";
+import type { TrafficStore } from "../../store/trafficStore.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Foundations } from "./open.ts";
 

@@ -7,8 +7,8 @@ import type { Engine } from "../../engine/engine.ts";
 import { readModel } from "../../engine/local/checkpoint.ts";
 import type { FetchOptions } from "../../engine/local/hub.ts";
 import { localEngine, type RunOptions } from "../../engine/local/index.ts";
-import type { Projection } from "../../engine/local/parameters.ts";
 import { folderOf } from "../../engine/local/locate.ts";
+import type { Projection } from "../../engine/local/parameters.ts";
 
 /** An adapter as a client asks for it. */
 export interface Adapter {
@@ -75,7 +75,8 @@ export async function openBase(from: string, options: BaseOptions = {}): Promise
     contextTokens,
     vocabulary: config.vocabulary,
     // a constant id, so that a seed gives the same initial weights for every model
-    create: (seed, adapter) => engineFor(adapter).create({ id: "policy", seed, lexicon: [], contextTokens }),
+    create: (seed, adapter) =>
+      engineFor(adapter).create({ id: "policy", seed, vocabulary: [], contextTokens }),
     open: (saved) => engineFor().open("policy", saved),
     async dispose() {
       for (const engine of engines.values()) await engine.dispose();
@@ -89,7 +90,7 @@ export async function tinyBase(root: string): Promise<string> {
   if (await isFolder(folder)) return folder;
   const engine = localEngine({ tokenizer: "bytes" });
   try {
-    const model = await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 1024 });
+    const model = await engine.create({ id: "tiny", seed: 1, vocabulary: [], contextTokens: 1024 });
     const half = `${folder}.half`; // written aside and renamed, so that a crash or full disk leaves no incomplete folder
     await rm(half, { recursive: true, force: true });
     await mkdir(half, { recursive: true });

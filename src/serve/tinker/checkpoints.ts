@@ -126,7 +126,10 @@ export function checkpoints(root: string): Checkpoints {
     const { expires, public: open, ...about } = onFile.parse(JSON.parse(text));
     const there = await stat(folder).catch(() => undefined);
     if (!there) return undefined; // deleted meanwhile
-    const marks: CheckpointAttributes = { ...(expires !== undefined && { expires }), ...(open && { public: open }) };
+    const marks: CheckpointAttributes = {
+      ...(expires !== undefined && { expires }),
+      ...(open && { public: open }),
+    };
     return {
       path: `tinker://${model}/${kind}/${name}`,
       kind,

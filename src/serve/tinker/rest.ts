@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import type { Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
-import { copyRequest, attributesOf, type Part, part, ttlRange, ttlRequest } from "./bodies.ts";
+import { attributesOf, copyRequest, type Part, part, ttlRange, ttlRequest } from "./bodies.ts";
 import { fitting, read } from "./body.ts";
 import type { CheckpointAttributes, Saved } from "./checkpoints.ts";
 import { type Fault, isFault } from "./fault.ts";

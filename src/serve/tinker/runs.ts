@@ -42,7 +42,7 @@ export async function checkpointJson({ path, kind, name, folder, marks, time }: 
 export interface Live {
   readonly about: About;
   /** Time of the session's last request. */
-  readonly heard: Date;
+  readonly lastSeenAt: Date;
 }
 
 /** A run, from its live model and its checkpoints; undefined if it has neither. */
@@ -61,7 +61,7 @@ export async function runJson(store: Checkpoints, id: string, live: Live | undef
     is_lora: about.lora_rank !== undefined,
     ...(about.lora_rank !== undefined && { lora_rank: about.lora_rank }),
     corrupted: false,
-    last_request_time: (live?.heard ?? saved.at(-1)?.time ?? new Date(0)).toISOString(),
+    last_request_time: (live?.lastSeenAt ?? saved.at(-1)?.time ?? new Date(0)).toISOString(),
     last_checkpoint: await last("weights"),
     last_sampler_checkpoint: await last("sampler_weights"),
   };

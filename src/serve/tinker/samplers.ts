@@ -9,10 +9,10 @@ import type { Checkpoints, Saved } from "./checkpoints.ts";
 import { type Completions, completions } from "./completions.ts";
 import { isFault } from "./fault.ts";
 import type { Futures, Known, Result } from "./futures.ts";
-import { type SharedWeights, sharedWeights, weightsCache } from "./opened.ts";
 import { digestOf } from "./read.ts";
 import { clash, tooMany } from "./refusals.ts";
 import { type Source, sampled } from "./sampling.ts";
+import { type SharedWeights, sharedWeights, weightsCache } from "./sharedWeights.ts";
 
 export interface Sampler {
   readonly id: string;
@@ -76,7 +76,10 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
   const saves = weightsCache<Model>(most);
   const snapshots = new Map<string, Snapshot[]>();
 
-  const made = (of: Pick<Sampler, "id" | "base" | "body" | "path">, weights: SharedWeights<Source>): Sampler => ({
+  const made = (
+    of: Pick<Sampler, "id" | "base" | "body" | "path">,
+    weights: SharedWeights<Source>,
+  ): Sampler => ({
     ...of,
     weights,
     known: new Map(),

@@ -6,7 +6,7 @@ import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
-import { isLoopback, isOwnName } from "../asker.ts";
+import { isLoopback, isOwnName } from "../requestOrigin.ts";
 import { sampleBody, saveExternalRequest } from "./bodies.ts";
 import { type Asked, isProtobuf, passReader, read, readAsked, readPrompt } from "./body.ts";
 import { downloads, restRoutes } from "./rest.ts";

@@ -7,8 +7,14 @@ import type { Model } from "../../core/model.ts";
 import { readOutput, writeOutput } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { type Adapter, type Base, byName } from "./bases.ts";
-import { type copyRequest, attributesOf, type saveExternalRequest, ttlRange } from "./bodies.ts";
-import { type About, type Checkpoints, checkpoints, type CheckpointAttributes, type Saved } from "./checkpoints.ts";
+import { attributesOf, type copyRequest, type saveExternalRequest, ttlRange } from "./bodies.ts";
+import {
+  type About,
+  type CheckpointAttributes,
+  type Checkpoints,
+  checkpoints,
+  type Saved,
+} from "./checkpoints.ts";
 import type { Completions } from "./completions.ts";
 import { type Fault, fault, isFault } from "./fault.ts";
 import { type Futures, futures, type Known, type Result } from "./futures.ts";
@@ -70,7 +76,11 @@ export interface Service {
   /** Queues an operation that fails in its turn. @param isPass whether the next step then lacks its gradient. */
   refuse(turn: wire.Turn, digest: string, why: string, isPass: boolean): Pending;
   /** @returns the path of the copy. @param key idempotency key: a retry makes no second copy. */
-  copy(body: Body<typeof copyRequest>, marks: CheckpointAttributes, key: string | undefined): Promise<string | Fault>;
+  copy(
+    body: Body<typeof copyRequest>,
+    marks: CheckpointAttributes,
+    key: string | undefined,
+  ): Promise<string | Fault>;
   createSampler(body: Body<typeof wire.createSamplingSessionRequest>): Promise<string>;
   sampler(id: string): {
     readonly sampler_id: string;
@@ -442,7 +452,7 @@ export function service(options: ServiceOptions): Service {
     live(id) {
       const session = sessions.get(id.split(":")[0] ?? "");
       const trainer = session?.trainers.get(id);
-      return session && trainer && { about: trainer.about, heard: session.heard };
+      return session && trainer && { about: trainer.about, lastSeenAt: session.heard };
     },
     sessions: () => [...sessions.keys()],
     session(id) {

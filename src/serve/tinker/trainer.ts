@@ -41,7 +41,7 @@ export async function openSaved(base: Base, { folder }: Saved, optimiser: boolea
 }
 
 /** Describes the base model and adapter, which a checkpoint must match. */
-function told({ base_model, lora_rank, train_attn, train_mlp }: About): string {
+function describedAdapter({ base_model, lora_rank, train_attn, train_mlp }: About): string {
   if (lora_rank === undefined) return `${base_model} with all weights`;
   const parts = [...(train_attn ? ["attention"] : []), ...(train_mlp ? ["MLP"] : [])].join(" and ");
   return `${base_model} with rank ${lora_rank} on ${parts}`;
@@ -123,7 +123,7 @@ export function trainer(
     async load(saved, optimiser) {
       if (!isDeepStrictEqual(saved.about, about)) {
         return fault(
-          `load_weights: got ${saved.path}, of ${told(saved.about)}, expected one of ${told(about)}.`,
+          `load_weights: got ${saved.path}, of ${describedAdapter(saved.about)}, expected one of ${describedAdapter(about)}.`,
         );
       }
       const before = await current;

@@ -1,7 +1,7 @@
 /** Shared by checks on information gain: an agent that can use its findings, but does not know what to query. */
 import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
 import type { Recipe } from "../../method/method.ts";
-import { trainingArm, type TrainingArm } from "../../train/trainingArm.ts";
+import { type TrainingArm, trainingArm } from "../../train/trainingArm.ts";
 import { fits, type InquiryOptions, inquiry } from "../inquiry.ts";
 
 /**

@@ -13,7 +13,7 @@ import { klPenalty } from "../../objective/klPenalty.ts";
 import { policyGradient } from "../../objective/policyGradient.ts";
 import { opponents } from "../../rollout/opponents.ts";
 import type { Arm } from "../../train/check.ts";
-import { trainingArm, plainAscent } from "../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../train/trainingArm.ts";
 import { divergence, exploitability, regularisedNash } from "../equilibrium.ts";
 import { preferencesOf, repliesOf } from "../preferenceGame.ts";
 
@@ -46,8 +46,8 @@ export async function fromNash(
   seed: number,
   tau: number,
 ): Promise<number> {
-  const lexicon = environment.lexicon?.() ?? [];
-  const reference = await engineOf(seed).create({ id: "reference", seed, lexicon, contextTokens: 16 });
+  const vocabulary = environment.vocabulary?.() ?? [];
+  const reference = await engineOf(seed).create({ id: "reference", seed, vocabulary, contextTokens: 16 });
   return meanOver(environment.tasks("train"), async (task) => {
     const nash = regularisedNash(preferencesOf(task), await policyOf(reference, task), tau);
     return divergence(nash, await policyOf(policy, task));

@@ -36,7 +36,7 @@ test("an answer that is held out is found, whatever its case and the marks aroun
   assert.deepEqual(leaks(told("Brusselssprouts are no city.")), []);
 });
 
-test("what practised tasks answer or say, and what stands in its own prompt, gives nothing away", () => {
+test("what trained tasks answer or say, and what stands in its own prompt, gives nothing away", () => {
   assert.deepEqual(leaks(told("Say yes or no. Paris is one. Oslo is another. Lyon is larger.")), []);
 });
 

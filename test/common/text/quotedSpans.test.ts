@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { markedSpan, marksOf, quoteIn } from "../../../src/common/text/quotedSpans.ts";
+import { attributesOf, markedSpan, quoteIn } from "../../../src/common/text/quotedSpans.ts";
 import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { turnOf } from "../../core/make.ts";
 
@@ -40,12 +40,12 @@ test("quoteIn: letters that grow when they are made small are compared as they s
   assert.deepEqual(quoteIn("İ go", "go"), [2, 4]);
 });
 
-test("marksOf: a turn that has it word for word before one that has it nearly; overlaps and strangers are dropped", () => {
+test("attributesOf: a turn that has it word for word before one that has it nearly; overlaps and strangers are dropped", () => {
   const turns = ["go noth", "go north"].map((content) =>
     turnOf([1], [2], { action: { role: "assistant", content } }),
   );
   assert.deepEqual(
-    marksOf(turns, [
+    attributesOf(turns, [
       { text: "go north", good: true },
       { text: "north", good: false },
       { text: "quite another text", good: false },

@@ -4,9 +4,9 @@ import {
   critiqueText,
   environmentText,
   firstOf,
+  insertedAfterTask,
   referenceAnswer,
   siblingSolution,
-  insertedAfterTask,
 } from "../../../src/common/tokens/privilegedContext.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Experience } from "../../../src/core/slots.ts";
@@ -68,7 +68,7 @@ test("what the environment, a critic and the task have to say, and the first tha
   assert.equal(await firstOf()(ctx, a, experience), undefined);
 });
 
-test("toldAfterTask stands between the task and what came later", () => {
+test("insertedAfterTask stands between the task and what came later", () => {
   const say = (content: string): Message => ({ role: "user", content });
   const prompt = [say("system"), say("question")];
   assert.deepEqual(

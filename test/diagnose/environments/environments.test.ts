@@ -79,7 +79,7 @@ const faults: Readonly<Record<string, readonly ["error" | "warning", string, Reg
   "constant-reward": ["warning", "rewards", /earned a reward of exactly/],
   "prompt-too-long": ["error", "context", /fill the context of 128 tokens.*--context-tokens above 4/],
   "unknown-words": ["warning", "vocabulary", /cannot write 1 word that right actions need: "look"/],
-  "no-lexicon": ["error", "vocabulary", /Give the environment a `lexicon`/],
+  "no-vocabulary": ["error", "vocabulary", /Give the environment a `vocabulary`/],
   "other-episode-each-time": ["warning", "claims", /gave another episode/],
   "replay-differs": ["error", "claims", /The ability replay is declared/],
   "legal-refused": [
@@ -131,7 +131,7 @@ for (const [name, file] of broken) {
 
   test(`${name}: the fault is named`, async () => {
     const environment = await loaded(file);
-    const codec = await localCodec(undefined, environment.lexicon?.() ?? []);
+    const codec = await localCodec(undefined, environment.vocabulary?.() ?? []);
     const report = reportOf(await examine(environment, { episodes: 6 }), { codec, contextTokens: 128 });
     const found = report.findings.find((f) => f.check === check && words.test(`${f.problem} ${f.fix}`));
     assert.ok(found, JSON.stringify(report.findings, null, 1));
@@ -169,7 +169,7 @@ for (const [name, file] of broken) {
 }
 
 const passes = async (environment: Environment): Promise<EnvironmentReport> => {
-  const codec = await localCodec(undefined, environment.lexicon?.() ?? []);
+  const codec = await localCodec(undefined, environment.vocabulary?.() ?? []);
   const report = reportOf(await examine(environment), { codec, contextTokens: 128 });
   assert.deepEqual(report.findings, [], environment.name);
   assert.ok(report.checks.every(({ state }) => state === "passed"));
@@ -250,7 +250,7 @@ test("what a run refuses reads as sentences; what only plays does not speak of t
       ) &&
       !/got|train|teach|\.,/.test(e.message),
   );
-  // without a split to practise, an environment can be played
+  // without a split to train, an environment can be played
   await requireSoundTasks(await loaded(join(here, "broken/no-train.ts")));
   await requireSoundTasks(await loaded(join(here, "broken/empty-train.ts")));
 });
@@ -302,7 +302,7 @@ test("metadata has the author's own type, without a cast", async () => {
         return { rewards: { outcome: Number(success) }, end: { kind: "done", reason: content, success } };
       },
     }),
-    lexicon: () => ["train test 1 2 3"],
+    vocabulary: () => ["train test 1 2 3"],
     expert: ({ metadata }) => metadata.weight.toFixed(),
   });
   const weight: number = typed.tasks("train")[0]!.metadata.weight;

@@ -66,7 +66,7 @@ export const parcels = (more: Partial<Environment> = {}): Environment => ({
   splits: Object.keys(splits),
   limits: { turns: 3, actionTokens: 3, seconds: 0.3 },
   tasks: (split) => tasksBetween(...(splits[split] ?? [0, 0])),
-  lexicon: () => [...cities, ...docks, "a parcel has come", "the label says", "look"],
+  vocabulary: () => [...cities, ...docks, "a parcel has come", "the label says", "look"],
   start: async (task) => play(task),
   expert: (task, conversation) => (conversation.length > 1 ? String(task.reference) : "look"),
   ...more,

@@ -69,12 +69,12 @@ test("a model that only talks plays a whole run, and is measured once, not twice
   const chat = knowing();
   const done = await train({ ...options(chat, "talks"), episodes: 10 }, () => {}, never);
   assert.equal(done.success.mean, 1);
-  // 3 tasks before and 3 after; practice in fours until 10 are reached: 12
+  // 3 tasks before and 3 after; training in fours until 10 are reached: 12
   assert.equal(done.iterations, 3);
   assert.equal(chat.asked(), 3 + 12 + 3);
 });
 
-test("an empty purse interrupts the run; with a fuller one it goes on, and what was practised is not practised again", async () => {
+test("an empty purse interrupts the run; with a fuller one it goes on, and what was trained is not trained again", async () => {
   const poor = knowing(9);
   const events: RunEvent["type"][] = [];
   const stopped = train({ ...options(poor, "purse"), episodes: 8 }, ({ type }) => events.push(type), never);
@@ -82,8 +82,8 @@ test("an empty purse interrupts the run; with a fuller one it goes on, and what 
   assert.equal(events.at(-1), "interrupted");
   const rich = knowing();
   await train({ ...options(rich, "purse"), episodes: 8, resume: true }, () => {}, never);
-  // 3 before, 8 in practice, 3 after; the poor one had paid for 9: what was measured before, in the state that was saved,
-  // and 6 of practice, in the journal
+  // 3 before, 8 in training, 3 after; the poor one had paid for 9: what was measured before, in the state that was saved,
+  // and 6 of training, in the journal
   assert.equal(rich.asked(), 14 - 9);
 });
 

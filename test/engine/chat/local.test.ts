@@ -14,7 +14,7 @@ test("the same model talks alike through the API and in-process", async () => {
   const model = await engine.create({
     id: "policy",
     seed: 1,
-    lexicon: environment.lexicon!(),
+    vocabulary: environment.vocabulary!(),
     contextTokens: 32,
   });
   const server = await openaiServer(model, { maxTokens: 3 });

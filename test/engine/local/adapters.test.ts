@@ -20,7 +20,7 @@ after(() => rm(root, { recursive: true, force: true }));
 const folder = (name: string): Promise<string> => mkdtemp(join(root, name));
 
 const size = { width: 16, layers: 2, heads: 2, kvHeads: 1, feedForward: 24 };
-const request: ModelRequest = { id: "policy", seed: 3, lexicon: words, contextTokens: 64 };
+const request: ModelRequest = { id: "policy", seed: 3, vocabulary: words, contextTokens: 64 };
 const batch = randomBatch([12, 7, 9], "adapters");
 const want = { entropy: true } as const;
 

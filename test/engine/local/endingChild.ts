@@ -11,7 +11,7 @@ const working = Promise.withResolvers<void>();
 let ending = false;
 
 async function work(): Promise<void> {
-  const model = await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 128 });
+  const model = await engine.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: 128 });
   const requests = Array.from({ length: 8 }, (_, seed) => ({
     prompt: model.codec.open([{ role: "user", content: `${seed} hello there `.repeat(5) }]),
     maxTokens: 1,

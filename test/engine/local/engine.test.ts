@@ -11,7 +11,7 @@ const small: LocalOptions = {
   size: { width: 16, layers: 1, heads: 2, kvHeads: 1, feedForward: 32 },
   threads: 1,
 };
-const request = { id: "policy", seed: 7, lexicon: ["a b c"], contextTokens: 32 };
+const request = { id: "policy", seed: 7, vocabulary: ["a b c"], contextTokens: 32 };
 
 test("localEngine makes the same model from the same seed, another from another", async () => {
   const engine = localEngine(small);

@@ -99,7 +99,7 @@ for (const n of [0, 1]) {
 async function localEngineOf(from: string) {
   const own = localEngine({ from, threads: 1 });
   after(() => own.dispose());
-  return own.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 64 });
+  return own.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: 64 });
 }
 
 test("a model from a GGUF file is saved as a folder, and read again as the same", async () => {

@@ -256,7 +256,12 @@ test("localEngine begins from a checkpoint and saves one", async () => {
   const { at, config, weights } = await published();
   const engine = localEngine({ from: at, threads: 2 });
   try {
-    const model = await engine.create({ id: "policy", seed: 1, lexicon: ["not used"], contextTokens: 128 });
+    const model = await engine.create({
+      id: "policy",
+      seed: 1,
+      vocabulary: ["not used"],
+      contextTokens: 128,
+    });
     assert.equal(model.contextTokens, 128);
     const prompt = model.codec.open([{ role: "user", content: "hello" }]);
     const [sample] = await model.sample([{ prompt, maxTokens: 4, seed: 1 }]);
@@ -276,7 +281,7 @@ test("localEngine begins from a checkpoint and saves one", async () => {
     assert.equal(opened.contextTokens, 128);
     assert.deepEqual((await opened.score(rows)).logp, logp);
     await assert.rejects(
-      engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 1 + config.contextTokens }),
+      engine.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: 1 + config.contextTokens }),
       failsWith("context.tooLong"),
     );
   } finally {

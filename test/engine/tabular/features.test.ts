@@ -15,11 +15,11 @@ import { batchOfRows, ctxOf } from "../../core/make.ts";
 
 /** One feature for each word seen: "red hot" and "red cold" share the row of "red". */
 const features: Features = (context) => context.filter((word) => /^[a-z]+$/.test(word));
-const lexicon = ["red blue hot cold", "yes no"];
+const vocabulary = ["red blue hot cold", "yes no"];
 /** Yes and no alone are ever said. */
 const prior: Prior = (_context, word) => (word === "yes" || word === "no" ? 0 : -1e9);
 const engine = tabularEngine({ context: "message", features, prior });
-const make = (): Promise<Model> => engine.create({ id: "policy", seed: 1, lexicon, contextTokens: 32 });
+const make = (): Promise<Model> => engine.create({ id: "policy", seed: 1, vocabulary, contextTokens: 32 });
 
 const pair = (codec: Model["codec"], seen: string, said: string) => ({
   prompt: codec.open([{ role: "user", content: seen }]),
@@ -56,7 +56,7 @@ test("what is learnt in a context holds in others as far as they share features"
 });
 
 test("gradients of sums of rows are slopes, values of a head included", async () => {
-  const codec = vocabularyCodec(lexicon);
+  const codec = vocabularyCodec(vocabulary);
   const weights = newWeights(codec, "message", prior, new Map(), undefined, features);
   const model = tabularModel("policy", weights, 32);
   const rows = pairRows([

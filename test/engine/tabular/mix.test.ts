@@ -6,7 +6,7 @@ const make = (logits: Readonly<Record<string, number>>) =>
   tabularEngine({ prior: (_, word) => logits[word] ?? -1e9 }).create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c"],
+    vocabulary: ["a b c"],
     contextTokens: 8,
   });
 const request = { prompt: Int32Array.of(3), maxTokens: 1 };

@@ -15,13 +15,13 @@ import { batchOfRows, ctxOf } from "../../core/make.ts";
 
 /** "not b" takes ln 4 from the logit of b, as the first word of a reply only. */
 const reading: Reading = {
-  told: (message) => message.startsWith("not "),
+  isRead: (message) => message.startsWith("not "),
   shift: (told, reply, word) =>
     reply.length === 0 && told.some((message) => message === `not ${word}`) ? -Math.log(4) : 0,
 };
 const engine = tabularEngine({ context: "message", reading });
 const make = (): Promise<Model> =>
-  engine.create({ id: "policy", seed: 1, lexicon: ["a b c", "not", "say"], contextTokens: 32 });
+  engine.create({ id: "policy", seed: 1, vocabulary: ["a b c", "not", "say"], contextTokens: 32 });
 
 const user = (content: string): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -74,7 +74,13 @@ test("what is learnt with a message and without it is one table", async () => {
 });
 
 test("gradients under a message told are slopes", async () => {
-  const weights = newWeights(vocabularyCodec(["a b c", "not", "say"]), "message", undefined, new Map(), reading);
+  const weights = newWeights(
+    vocabularyCodec(["a b c", "not", "say"]),
+    "message",
+    undefined,
+    new Map(),
+    reading,
+  );
   const model = tabularModel("policy", weights, 32);
   const rows = pairRows([
     { prompt: model.codec.open(told), target: model.codec.encode("b c") },
@@ -124,14 +130,14 @@ test("what is told may concern one context alone", async () => {
   const placed = tabularEngine({
     context: "message",
     reading: {
-      told: reading.told,
+      isRead: reading.isRead,
       shift: (_told, _reply, word, context) => (word === "b" && context.includes("a") ? -Math.log(4) : 0),
     },
   });
   const model = await placed.create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c", "not", "say"],
+    vocabulary: ["a b c", "not", "say"],
     contextTokens: 32,
   });
   near(await chances(model, [user("a"), user("not b")], "b"), [0.25 / 5.25]);
@@ -142,7 +148,7 @@ test("a message that was replied to is read with its reply, and is no context; t
   const copying = tabularEngine({
     context: "message",
     reading: {
-      told: () => false,
+      isRead: () => false,
       replied: (message) => message.startsWith("say"),
       shift: (heard, _reply, word) => (heard.includes(`say a → ${word}`) ? Math.log(4) : 0),
     },
@@ -150,7 +156,7 @@ test("a message that was replied to is read with its reply, and is no context; t
   const model = await copying.create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c", "not", "say"],
+    vocabulary: ["a b c", "not", "say"],
     contextTokens: 32,
   });
   const shown = [user("say a"), assistant("b")];

@@ -43,7 +43,10 @@ async function policy(): Promise<TabularModel> {
   return model;
 }
 
-function evidence(model: TabularModel, samples: Awaited<ReturnType<TabularModel["sample"]>>): AnnotatedExperience {
+function evidence(
+  model: TabularModel,
+  samples: Awaited<ReturnType<TabularModel["sample"]>>,
+): AnnotatedExperience {
   const trajectories = samples.map((sample, i) =>
     trajectoryOf(`${i}`, [sampledTurn({ model, role: "agent", prompt, messages: [], sample })]),
   );

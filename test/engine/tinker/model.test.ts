@@ -166,7 +166,7 @@ async function scripted({
   }
   const model = found
     ? await opened()
-    : await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 32 });
+    : await engine.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: 32 });
   return { engine, model, advantages, asked, ahead, samplers, unloaded, saves, atOnce };
 }
 
@@ -380,6 +380,6 @@ test("what the API cannot give is refused by name", async () => {
   await assert.rejects(model.score(batch, { entropy: true, topk: 3 }), missing(/entropy, topk/));
   await assert.rejects(model.step({ learningRate: 1, optimiser: "sgd" }), missing(/sgd/));
   await assert.rejects(model.accumulate(batch, objective, null, "other"), missing(/"other"/));
-  const long = { id: "policy", seed: 1, lexicon: [], contextTokens: 65 };
+  const long = { id: "policy", seed: 1, vocabulary: [], contextTokens: 65 };
   await assert.rejects(engine.create(long), withCode("context.tooLong", /at most the 64/));
 });

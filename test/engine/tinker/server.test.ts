@@ -38,7 +38,7 @@ async function startServer() {
   });
   const tiny = join(root, "tiny");
   mkdirSync(tiny);
-  await (await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 128 })).save(tiny);
+  await (await engine.create({ id: "tiny", seed: 1, vocabulary: [], contextTokens: 128 })).save(tiny);
   await engine.dispose();
   const base = await openBase(tiny, { threads: 1 });
   return await tinkerServer({ bases: [base], folder: join(root, "server"), key: "tml-secret" });
@@ -74,7 +74,7 @@ const objective = linear(coefficientsFor(batch, "tinker", false));
 const logpOf = async (model: Model): Promise<Float32Array> => (await model.score(batch)).logp;
 
 test("a step has the same effect here and there, twenty of them nearly", async () => {
-  const remote = await engine.create({ id: "policy", seed: 3, lexicon: [], contextTokens: 64 });
+  const remote = await engine.create({ id: "policy", seed: 3, vocabulary: [], contextTokens: 64 });
   const learn = async (model: Model, epsilon: number, learningRate: number): Promise<number> => {
     await model.accumulate(batch, objective, null);
     const { gradientNorm = Number.NaN } = await model.step({ learningRate, epsilon, clip: 1 });
@@ -118,7 +118,7 @@ test("a step has the same effect here and there, twenty of them nearly", async (
 });
 
 test("samples carry their version and the probabilities of the trainer, before and after a step", async () => {
-  const model = await engine.create({ id: "policy", seed: 4, lexicon: [], contextTokens: 64 });
+  const model = await engine.create({ id: "policy", seed: 4, vocabulary: [], contextTokens: 64 });
   const prompt = codec.open([{ role: "user", content: "hi" }]);
   const ask = () => model.sample([{ prompt, maxTokens: 6, seed: 9, temperature: 1 }]);
   const frozen = await model.freeze();
@@ -137,7 +137,7 @@ test("samples carry their version and the probabilities of the trainer, before a
 
 test("more sampling sessions than our server keeps snapshots share one, and old ones are opened again", async () => {
   const many = tinkerEngine({ ...onServer, samplers: 20 });
-  const model = await many.create({ id: "policy", seed: 9, lexicon: [], contextTokens: 64 });
+  const model = await many.create({ id: "policy", seed: 9, vocabulary: [], contextTokens: 64 });
   const frozen = await model.freeze();
   const before = await frozen.score(batch);
   for (let i = 0; i < 18; i++) {
@@ -176,7 +176,7 @@ test("a network that loses, doubles, delays and cuts changes no weight", async (
     fetch: bad,
     wait: () => new Promise((go) => setTimeout(go, 1)),
   });
-  const begun = await engine.create({ id: "policy", seed: 5, lexicon: [], contextTokens: 64 });
+  const begun = await engine.create({ id: "policy", seed: 5, vocabulary: [], contextTokens: 64 });
   const start = folder("start");
   await begun.save(start);
   const ends = [];
@@ -203,7 +203,7 @@ test("the server is tried before a model is made; what was found out is said, ma
     rank: 4,
     say: (line) => said.push(line),
   });
-  const request = { id: "policy", seed: 6, lexicon: [], contextTokens: 64 };
+  const request = { id: "policy", seed: 6, vocabulary: [], contextTokens: 64 };
   const model = await careful.create(request);
   const at = folder("tried");
   await model.save(at);
@@ -364,7 +364,7 @@ async function archiving(
 }
 
 test("an adapter comes home from a server that hands out archives, whatever it calls them", async () => {
-  const model = await engine.create({ id: "policy", seed: 5, lexicon: [], contextTokens: 64 });
+  const model = await engine.create({ id: "policy", seed: 5, vocabulary: [], contextTokens: 64 });
   await model.accumulate(batch, objective, undefined);
   await model.step({ learningRate: 0.05 });
   const there = await logpOf(model);
@@ -384,7 +384,7 @@ test("an adapter comes home from a server that hands out archives, whatever it c
     assert.deepEqual(files, ["adapter_config.json", "adapter_model.safetensors"]);
     await exportWeights({ adapter: came.folder, base: join(root, "tiny") }, merged);
     const home = localEngine({ from: merged, threads: 1 });
-    const here = await home.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 64 });
+    const here = await home.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: 64 });
     near(await logpOf(here), there, 1e-5);
     await home.dispose();
     assert.deepEqual(front.keys, keys);

@@ -59,7 +59,7 @@ test("what is under way ends with the engine, and is not asked for until patienc
       return Response.json({ detail: "still waiting" }, { status: 408 });
     },
   });
-  const made = engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 64 });
+  const made = engine.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: 64 });
   const ended = assert.rejects(made, /disposed of/);
   while (questions < 3) await pause(1);
   await engine.dispose();

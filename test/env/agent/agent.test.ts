@@ -15,7 +15,7 @@ import { tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
 import { type AgentCall, type AgentOptions, agent } from "../../../src/env/agent/agent.ts";
 import type { Environment } from "../../../src/env/environment.ts";
-import { type EpisodeOptions, playEpisode, type Actor } from "../../../src/rollout/episode.ts";
+import { type Actor, type EpisodeOptions, playEpisode } from "../../../src/rollout/episode.ts";
 
 type Shop = { readonly item: string; readonly price: string };
 const stock: readonly Shop[] = [
@@ -91,8 +91,8 @@ async function streamed({ task, openai }: AgentCall<Shop>): Promise<string> {
   return await text;
 }
 
-const lexicon = ["pear plum 3 5 go on again", writeTools([priceTool]), "\n"];
-const codec = vocabularyCodec(lexicon);
+const vocabulary = ["pear plum 3 5 go on again", writeTools([priceTool]), "\n"];
+const codec = vocabularyCodec(vocabulary);
 const model = tabularModel("policy", newWeights(codec, 3), 256);
 const tabular: Actor = {
   kind: "model",
@@ -109,8 +109,8 @@ const scripted = (environment: Environment): Actor => ({
 
 async function play(environment: Environment, more: Partial<EpisodeOptions> = {}): Promise<Trajectory> {
   const task = environment.tasks("train")[0]!;
-  const seat = () => tabular;
-  const [t] = await playEpisode({ environment, task, id: "e", actor: seat, random: randomStream(5), ...more });
+  const actor = () => tabular;
+  const [t] = await playEpisode({ environment, task, id: "e", actor, random: randomStream(5), ...more });
   return t!;
 }
 const rowsOf = (t: Trajectory) =>
@@ -148,7 +148,7 @@ const exact = z.object({
 test("agent: the tokens recorded are those sampled, and those that the client is told of", async () => {
   const drawn: Sample[] = [];
   const prompts: SampleRequest[] = [];
-  const seat: Actor = {
+  const actor: Actor = {
     ...tabular,
     async sample(requests) {
       const samples = await model.sample(requests);
@@ -179,7 +179,7 @@ test("agent: the tokens recorded are those sampled, and those that the client is
     }
     return "";
   }, options);
-  const t = await play(environment, { actor: () => seat });
+  const t = await play(environment, { actor: () => actor });
   assert.equal(t.turns.length, 4);
   t.turns.forEach(({ tokens, action }, k) => {
     const { prompt, action: ids, logp } = tokens!;
@@ -241,15 +241,15 @@ test("agent: n replies are n turns on one prompt", async () => {
 
 test("agent: limits and stop strings of a call hold for its turn alone", async () => {
   const asked: SampleRequest[] = [];
-  const seat: Actor = {
+  const actor: Actor = {
     ...tabular,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);
     },
   };
-  await play(calling([["pear"]], { max_completion_tokens: 2, stop: ["plum"] }), { actor: () => seat });
-  await play(calling([["pear"]], { max_tokens: 900 }), { actor: () => seat });
+  await play(calling([["pear"]], { max_completion_tokens: 2, stop: ["plum"] }), { actor: () => actor });
+  await play(calling([["pear"]], { max_tokens: 900 }), { actor: () => actor });
   assert.deepEqual(
     asked.map(({ maxTokens, stop }) => [maxTokens, stop]),
     [
@@ -424,8 +424,8 @@ test("agent: named rewards, success and feedback as the author says; episodes ru
     success: () => true,
     feedback: ({ price }) => `it costs ${price}`,
   });
-  const seat = () => scripted(environment);
-  const played = await Promise.all([1, 2, 3].map((k) => play(environment, { actor: seat, id: `e${k}` })));
+  const actor = () => scripted(environment);
+  const played = await Promise.all([1, 2, 3].map((k) => play(environment, { actor, id: `e${k}` })));
   for (const t of played) {
     const last = t.turns.at(-1)!;
     assert.deepEqual(last.rewards, { outcome: 0.5, short: 1 });

@@ -10,7 +10,7 @@ import { actionTokens } from "../../../src/core/types.ts";
 import { templateCodec } from "../../../src/engine/local/templateCodec.ts";
 import { loadTokenizer } from "../../../src/engine/local/tokenizer.ts";
 import { agent } from "../../../src/env/agent/agent.ts";
-import { playEpisode, type Actor } from "../../../src/rollout/episode.ts";
+import { type Actor, playEpisode } from "../../../src/rollout/episode.ts";
 import { chatMl, tokenizers } from "../../engine/local/chatModels.ts";
 
 const files = {
@@ -62,13 +62,13 @@ test("agent: over a chat template, tools are offered and called in its form, in 
     { tasks: { train: [{ question: "what" }] }, reward: (_task, said) => Number(said === "it is red") },
   );
   const [task] = environment.tasks("train");
-  const seat = writing([call, "it is red"]);
+  const actor = writing([call, "it is red"]);
   const played = await playEpisode({
     environment,
     task: task!,
     id: "e",
     random: randomStream(1),
-    actor: () => seat,
+    actor: () => actor,
   });
   const t = played[0]!;
   assert.deepEqual(t.end, { kind: "done", reason: "success", success: true });

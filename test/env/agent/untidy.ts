@@ -16,7 +16,7 @@ const environment = agent(
   { tasks: { train: [{ question: "q" }] }, reward: () => 1, expert: () => "yes", limits: { turns: 1000 } },
 );
 const [task] = environment.tasks("train");
-const seat = () => ({ kind: "player", id: "p", player: () => "yes" }) as const;
-const [played] = await playEpisode({ environment, task: task!, id: "e", random: randomStream(1), actor: seat });
+const actor = () => ({ kind: "player", id: "p", player: () => "yes" }) as const;
+const [played] = await playEpisode({ environment, task: task!, id: "e", random: randomStream(1), actor });
 console.log(JSON.stringify(played?.end));
 if (process.argv[2] === "foreign") Promise.reject(new Error("somebody else's"));

@@ -12,8 +12,8 @@ import {
 } from "../../../src/core/artefact.ts";
 import { artefactRoutes } from "../../../src/serve/dashboard/artefacts.ts";
 import type { ArtefactDetail, ArtefactsPage } from "../../../src/serve/dashboard/types.ts";
-import { openTrafficStore } from "../../../src/store/openProduction.ts";
-import { openRunStore } from "../../../src/store/store.ts";
+import { openTrafficStore } from "../../../src/store/openTrafficStore.ts";
+import { openRunStore } from "../../../src/store/runStore.ts";
 import { served, signal } from "../../store/served.ts";
 import { run, trajectory } from "./world.ts";
 

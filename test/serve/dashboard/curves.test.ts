@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { curveRanges } from "../../../src/serve/dashboard/ranges.ts";
 import type { Curves } from "../../../src/serve/dashboard/types.ts";
-import type { Extremes } from "../../../src/store/store.ts";
+import type { Extremes } from "../../../src/store/runStore.ts";
 import { ran, run, world } from "./world.ts";
 
 test("curves are thinned to the points that were asked for; gaps and what is no number are null", async (t) => {

@@ -9,7 +9,7 @@ import { type Gated, gate } from "../../../src/serve/auth.ts";
 import { dashboard } from "../../../src/serve/dashboard/index.ts";
 import { keyRoutes } from "../../../src/serve/keyRoutes.ts";
 import { mintKey } from "../../../src/serve/keys.ts";
-import { openRunStore } from "../../../src/store/store.ts";
+import { openRunStore } from "../../../src/store/runStore.ts";
 import { memory } from "../memory.ts";
 
 const host = "whetstone.example";

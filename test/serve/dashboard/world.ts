@@ -8,7 +8,7 @@ import { Hono } from "hono";
 import type { Trajectory, Turn } from "../../../src/core/types.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
 import { dashboard } from "../../../src/serve/dashboard/index.ts";
-import { openRunStore, type RunStart, type RunStore } from "../../../src/store/store.ts";
+import { openRunStore, type RunStart, type RunStore } from "../../../src/store/runStore.ts";
 import { memory } from "../memory.ts";
 
 export interface Asked {

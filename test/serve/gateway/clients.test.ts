@@ -70,7 +70,7 @@ const engine = localEngine({
 const model = await engine.create({
   id: "tiny",
   seed: 1,
-  lexicon: ["the cat sat on mat"],
+  vocabulary: ["the cat sat on mat"],
   contextTokens: 48,
 });
 const server = await openaiServer(model, { key: "upstream's", maxTokens: 6 });

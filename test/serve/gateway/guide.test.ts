@@ -12,8 +12,8 @@ import { localEngine } from "../../../src/engine/local/index.ts";
 import { guided } from "../../../src/env/guided.ts";
 import { tickets } from "../../../src/env/tickets.ts";
 import { findMethod } from "../../../src/methods/catalogue.ts";
-import { hintTag } from "../../../src/serve/gateway/told.ts";
-import { openTrafficStore } from "../../../src/store/openProduction.ts";
+import { hintTag } from "../../../src/serve/gateway/withArtefact.ts";
+import { openTrafficStore } from "../../../src/store/openTrafficStore.ts";
 import { train } from "../../../src/train/run.ts";
 import { inProcess } from "../../cli/inProcess.ts";
 import { scripted } from "./world.ts";
@@ -83,7 +83,7 @@ async function recorded() {
   return all;
 }
 
-test("a guide that practised here is served in front of a frozen upstream, by one command, or split against it", async () => {
+test("a guide that trained here is served in front of a frozen upstream, by one command, or split against it", async () => {
   const engine = localEngine({
     threads: 1,
     size: { width: 16, layers: 1, heads: 1, kvHeads: 1, feedForward: 32 },
@@ -106,7 +106,7 @@ test("a guide that practised here is served in front of a frozen upstream, by on
   await engine.dispose();
 
   const ticket = world.tasks("test")[0]?.prompt[0]?.content ?? "";
-  const known = new Set(world.lexicon?.().flatMap((text) => text.split(" ")));
+  const known = new Set(world.vocabulary?.().flatMap((text) => text.split(" ")));
   const one = await serving({ upstream: upstream.url, model: "base", guide: out, frame: "hint {hint}" });
   const prompts = [];
   for (let i = 0; i < 6; i++) prompts.push(await one.ask(ticket));

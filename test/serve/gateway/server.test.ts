@@ -7,7 +7,7 @@ import { versionOf } from "../../../src/serve/gateway/open.ts";
 import { serveProduction } from "../../../src/serve/gateway/server.ts";
 import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
-import { openTrafficStore } from "../../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../../src/store/openTrafficStore.ts";
 import { recorder } from "../../../src/store/recorder.ts";
 import { scripted } from "./world.ts";
 

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
 import { serveProduction } from "../../../src/serve/gateway/server.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
-import { openTrafficStore } from "../../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../../src/store/openTrafficStore.ts";
 import { recorder } from "../../../src/store/recorder.ts";
 import { scripted } from "./world.ts";
 
@@ -59,7 +59,7 @@ const versionShape = z.object({
 const replyShape = z.object({
   choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })]),
 });
-async function saidIn(session: string): Promise<string> {
+async function repliesIn(session: string): Promise<string> {
   const messages = [{ role: "user", content: "Two tickets" }];
   const path = `/session/${session}/v1/chat/completions`;
   return (await post(path, { model: "m", messages }, replyShape)).choices[0].message.content;
@@ -71,7 +71,7 @@ const split = async (shares: Readonly<Record<string, number>>, why: string): Pro
 const sessions = Array.from({ length: 24 }, (_, i) => `s${i}`);
 
 test("an artefact is sent, split against what answers, judged by whom it answered, and rolled back", async () => {
-  assert.equal(await saidIn("before"), "Done.");
+  assert.equal(await repliesIn("before"), "Done.");
   const inline = { name: "dates", kind: "instructions", files: { "system.md": "Ask for the date.\n" } };
   const told = await post("/v1/versions", { artefact: inline, note: "asks first" }, versionShape);
   assert.equal(told.backend.over, base.id);
@@ -80,14 +80,14 @@ test("an artefact is sent, split against what answers, judged by whom it answere
   // the same again, by its name, is the same version
   const again = await post("/v1/versions", { artefact: "dates", over: base.id }, versionShape);
   assert.equal(again.id, told.id);
-  assert.equal(await saidIn("not split yet"), "Done.");
+  assert.equal(await repliesIn("not split yet"), "Done.");
 
   await split({ [base.id]: 0.5, [told.id]: 0.5 }, "halves");
-  const half = await Promise.all(sessions.map(saidIn));
+  const half = await Promise.all(sessions.map(repliesIn));
   assert.deepEqual(new Set(half), new Set(["Done.", "On which day?"]));
 
   await split({ [base.id]: 1 }, "rolled back");
-  assert.deepEqual(new Set(await Promise.all(sessions.map(saidIn))), new Set(["Done."]));
+  assert.deepEqual(new Set(await Promise.all(sessions.map(repliesIn))), new Set(["Done."]));
   await writing.flush();
   const answered = new Map<string, string>();
   for await (const { session, version, choices } of production.responses()) {
@@ -104,7 +104,7 @@ test("a guide in front of a version, and an artefact over an artefact", async ()
   const guided = await post("/v1/versions", hints, versionShape);
   const both = await post("/v1/versions", { artefact: "dates", over: guided.id }, versionShape);
   await split({ [both.id]: 1 }, "both");
-  assert.equal(await saidIn("both"), "On which day?");
+  assert.equal(await repliesIn("both"), "On which day?");
   const last = JSON.stringify(behind.asked.at(-1)?.messages);
   assert.match(last, /Hint: On which day\?/);
   assert.match(last, /Ask for the date\./);

@@ -38,13 +38,13 @@ export function Compare() {
 
 function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {
   const drawing = useRef<SVGSVGElement>(null);
-  const title = `Success in practice: ${groups.map((g) => `${groupName(g, groups)} on ${g.env}`).join(", ")}`;
+  const title = `Success in training: ${groups.map((g) => `${groupName(g, groups)} on ${g.env}`).join(", ")}`;
   return (
     <>
       <h1>Compare</h1>
       <figure class="comparison">
         <figcaption>
-          Success in practice, mean over runs; shaded: 95 % t interval over seeds, where there are two or more
+          Success in training, mean over runs; shaded: 95 % t interval over seeds, where there are two or more
         </figcaption>
         <Curves groups={groups} title={title} drawing={drawing} />
       </figure>

@@ -11,7 +11,7 @@ import { SignalLine } from "../parts/signal.tsx";
 const page = signal<Loaded<InboxPage>>({ state: "waiting" });
 const onlyWaiting = signal(true);
 
-const heard = (data: InboxPage): void => {
+const messages = (data: InboxPage): void => {
   page.value = { state: "ready", data };
 };
 
@@ -28,7 +28,7 @@ export function Inbox() {
     document.title = "Inbox · Whetstone";
     void load();
   }, []);
-  useEvents("/api/inbox/live", "inbox", heard);
+  useEvents("/api/inbox/live", "inbox", messages);
   const now = page.value;
   if (now.state === "waiting") return <Waiting what="feedback" />;
   if (now.state === "failed") return <Failed what="Feedback" why={now.why} />;
@@ -77,11 +77,11 @@ export function Inbox() {
 }
 
 function Item({ item }: { readonly item: InboxItem }) {
-  const { signal: heard, reply, reviewed, becomes } = item;
+  const { signal: messages, reply, reviewed, becomes } = item;
   const [trouble, setTrouble] = useState("");
   const review = async (verdict: string): Promise<void> => {
     setTrouble("");
-    const [about] = heard.about;
+    const [about] = messages.about;
     try {
       await give({
         kind: "reaction",
@@ -90,18 +90,18 @@ function Item({ item }: { readonly item: InboxItem }) {
         ...(about?.response ? { response: about.response } : {}),
         ...(about?.session ? { session: about.session } : {}),
         ...(about?.trajectory ? { trajectory: about.trajectory } : {}),
-        tags: { signal: heard.id },
+        tags: { signal: messages.id },
       });
       await load();
     } catch (e) {
       setTrouble(`It could not be kept. ${messageOf(e)}`);
     }
   };
-  const isLesson = heard.kind === "correction" || heard.kind === "demonstration";
+  const isLesson = messages.kind === "correction" || messages.kind === "demonstration";
   return (
     <li>
       <p>
-        <SignalLine signal={heard} />
+        <SignalLine signal={messages} />
       </p>
       {reply && (
         <blockquote>

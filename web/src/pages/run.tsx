@@ -26,7 +26,7 @@ function panelsOf(metrics: readonly string[]): readonly Panel[] {
   // what learns from examples plays nothing: its loss is what there is to see
   const plays = metrics.includes("success");
   const panels: Panel[] = [
-    { title: "Success", unit: "share of practised episodes", names: those("success") },
+    { title: "Success", unit: "share of trained episodes", names: those("success") },
     { title: "Loss", unit: "of examples", names: plays ? [] : ending(".loss") },
     { title: "Reward", unit: "mean of an episode", names: those("reward", "return") },
     { title: "Length", unit: "turns an episode", names: those("turns") },

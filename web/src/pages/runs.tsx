@@ -26,7 +26,7 @@ interface Column {
 const newest: Column = { name: "Started", key: (run) => run.started, down: true };
 const columns: readonly Column[] = [
   { name: "Run", key: (run) => run.name },
-  { name: "Success in practice", key: (run) => lastOf(run) ?? -1, down: true },
+  { name: "Success in training", key: (run) => lastOf(run) ?? -1, down: true },
   { name: "Held out", key: (run) => run.success?.mean ?? -1, down: true },
   { name: "State", key: (run) => run.state },
   { name: "Environment", key: (run) => run.env },
@@ -36,7 +36,7 @@ const columns: readonly Column[] = [
   newest,
 ];
 
-/** By id, in the order in which they were first heard of. */
+/** By id, in the order in which they were first messages of. */
 const known = signal<ReadonlyMap<string, RunRow>>(new Map());
 /** Runs in the store; absent until the server has said anything. */
 const total = signal<number | undefined>(undefined);
@@ -44,7 +44,7 @@ const total = signal<number | undefined>(undefined);
 const chosen = signal<readonly string[]>([]);
 const trouble = signal("");
 
-const heard = (change: RunsChange): void => {
+const messages = (change: RunsChange): void => {
   const next = new Map(known.value);
   for (const run of change.changed) next.set(run.id, run);
   for (const id of change.gone) next.delete(id);
@@ -99,7 +99,7 @@ async function retag(run: RunRow, tags: readonly string[]): Promise<void> {
 }
 
 export function Runs() {
-  useEvents<RunsChange>("/api/runs/live", "runs", heard);
+  useEvents<RunsChange>("/api/runs/live", "runs", messages);
   const { query, choose } = useInAddress();
   const wish = wishIn(query);
   const shown = useMemo(() => fitting(known.value.values(), wish), [known.value, query]);

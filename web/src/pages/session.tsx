@@ -6,9 +6,9 @@ import type { ReceivedSignal } from "../../../src/core/served.ts";
 import type { SessionBody, TurnBody } from "../../../src/serve/records.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
 import { type Given, give } from "../parts/feedback.ts";
-import { newlyHeard } from "../parts/heard.ts";
 import { Long } from "../parts/long.tsx";
 import { Many } from "../parts/many.tsx";
+import { newMessages } from "../parts/newMessages.ts";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
 import { Thumb } from "../parts/thumb.tsx";
@@ -111,7 +111,7 @@ function Turn({ turn, before, messages, signals, reload }: TurnProps) {
   const marked = signals.flatMap((s) => s.about.flatMap((t) => (t.characters ? [t.characters] : [])));
   return (
     <li class="turn" id={turn.id}>
-      <Many items={newlyHeard(turn, before)} what="messages" first={messages}>
+      <Many items={newMessages(turn, before)} what="messages" first={messages}>
         {(message, i) => (
           <div class={`said ${message.role}`} key={`${i} ${message.role}`}>
             <div class="who">{message.role}</div>

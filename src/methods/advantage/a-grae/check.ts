@@ -59,7 +59,7 @@ const arm = (recipe: Recipe): Arm => ({
       }),
       seed,
       iterations: 200,
-      watch: async (_done, _state, policy) => {
+      onIteration: async (_done, _state, policy) => {
         const { one, sixteen } = await chances(policy, tasks);
         passes.push(sixteen);
         if (one >= level) reached ??= sixteen;

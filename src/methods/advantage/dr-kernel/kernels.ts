@@ -112,7 +112,7 @@ export function kernels(options: KernelsOptions = {}): Environment {
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: operations }, (_, i) => taskAt(split, i)) : [],
     start: async (task, random) => startAt(task, random, 0, "new", false),
-    lexicon: () => [
+    vocabulary: () => [
       ...words,
       "new wrong slow fast",
       ...Array.from({ length: 2 * operations }, (_, i) => `op${i}`),

@@ -1,6 +1,6 @@
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
+import { averageOf, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { documents } from "./documents.ts";
 import { loop } from "./method.ts";

@@ -101,7 +101,7 @@ export function documents(options: DocumentsOptions = {}): Environment {
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: jobs }, (_, i) => taskAt(split, i)) : [],
     start: async (task: Task, _random: Random) => startAt(task, new Set(), 0, false),
-    lexicon: () => [...names, call, ": nothing", ...Array.from({ length: 2 * jobs }, (_, i) => `job${i}`)],
+    vocabulary: () => [...names, call, ": nothing", ...Array.from({ length: 2 * jobs }, (_, i) => `job${i}`)],
     expert,
     async verify(task: Task, trajectory: Trajectory) {
       const read = new Set<string>();

@@ -32,7 +32,7 @@ const arm = (recipe: Recipe): Arm => ({
       seed,
       iterations: 40,
       contextTokens: 256,
-      watch: ({ experience }) => {
+      onIteration: ({ experience }) => {
         const after = experience.trajectories.map(({ task, turns }) =>
           moodAfter(
             byId.get(task)!,

@@ -128,7 +128,11 @@ export function counsel(options: CounselOptions = {}): Environment {
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: people }, (_, i) => taskAt(split, i)) : [],
     start: async (task, random) => startAt(task, random, [], false),
-    lexicon: () => [...replies, "none probed answered", ...Array.from({ length: turns }, (_, i) => `t${i}`)],
+    vocabulary: () => [
+      ...replies,
+      "none probed answered",
+      ...Array.from({ length: turns }, (_, i) => `t${i}`),
+    ],
     expert,
     /** Scores are drawn once, during the episode: the verdict is the final rating. */
     async verify(_task: Task, trajectory: Trajectory) {

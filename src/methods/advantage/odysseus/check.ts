@@ -1,7 +1,7 @@
 import { randomStream } from "../../../core/random.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
+import { averageOf, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { odysseus } from "./method.ts";

@@ -30,7 +30,7 @@ test("exampleOf: the conversation, without the system message and without the ex
   assert.deepEqual(origins.trajectories, ["new"]);
 });
 
-/** Tasks that succeed where an example of their kind is shown; of kind 0 by themselves. Four practised, four held back. */
+/** Tasks that succeed where an example of their kind is shown; of kind 0 by themselves. Four trained, four held back. */
 async function learnt(options: BootstrapOptions, iterations: number, refuse = false) {
   const taskOf = (id: string, i: number): Task => ({
     id,
@@ -38,7 +38,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
     metadata: { kind: i % 2 },
     seed: 1,
   });
-  const practice = ["p0", "p1", "p2", "p3", "h0", "h1", "h2", "h3"]
+  const training = ["p0", "p1", "p2", "p3", "h0", "h1", "h2", "h3"]
     .map(taskOf)
     .map((task) => (task.id.startsWith("h") ? asReserved(task) : task));
   const state = freshState("train");
@@ -50,7 +50,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
     const ctx = ctxOf({
       clock: { iteration, phase: "train", step: 0 },
       random: randomStream(7).split("iteration", iteration),
-      practice,
+      tasks: training,
       memory: { get: (key) => state.memory[key], set: (key, value) => void (state.memory[key] = value) },
       artefacts: artefactsIn(
         state,
@@ -89,7 +89,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
   return { stats, seen, plays, examples: artefact?.kind === "instructions" ? artefact.examples : [] };
 }
 
-test("bootstrapped: a set that earns more on tasks held back is in force from then on, and practice is played under it", async () => {
+test("bootstrapped: a set that earns more on tasks held back is in force from then on, and training is played under it", async () => {
   const { stats, seen, plays, examples } = await learnt({ examples: 1 }, 12);
   assert.equal(
     stats[0]!["score.best"]! === 0.5 || stats[0]!["score.best"]! === 1,
@@ -100,7 +100,7 @@ test("bootstrapped: a set that earns more on tasks held back is in force from th
   assert.equal(examples.length, 1);
   assert.equal(examples[0]!.messages[0]!.content, "kind 1");
   assert.ok(seen.at(-1)!.every((t) => t.end.kind === "done" && t.end.success));
-  // 4 practised in each, 4 held back for what was at first, and 4 for the one set of each iteration
+  // 4 trained in each, 4 held back for what was at first, and 4 for the one set of each iteration
   assert.equal(plays, 12 * 4 + 4 + 12 * 4);
   assert.equal(
     stats.reduce((sum, one) => sum + one.joined!, 0),

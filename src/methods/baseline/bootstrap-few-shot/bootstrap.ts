@@ -42,7 +42,7 @@ type Kept = z.output<typeof stateSchema>;
 
 /**
  * The rollout plays under the current set of examples; episodes that succeed become examples. The update draws a random
- * set of them, one per task, evaluates it on the held-out tasks (`isHeldBack`), and makes it current if it earns more
+ * set of them, one per task, evaluates it on the held-out tasks (`isReserved`), and makes it current if it earns more
  * there: later successes come from better prompts. A set that leaks a held-out task is refused.
  * Stats: successes, score.best, proposals, proposals.refused, joined.
  * Paper: "DSPy: Compiling Declarative Language Model Calls into Self-Improving Pipelines".
@@ -54,7 +54,7 @@ export function bootstrapped(options: BootstrapOptions): {
   const { groupSize = 1, tries = 1, selects = true } = options;
   return {
     async rollout(ctx) {
-      const tasks = ctx.practice.filter((task) => !isReserved(task));
+      const tasks = ctx.tasks.filter((task) => !isReserved(task));
       const attempts = Array.from({ length: groupSize }, (_, attempt) =>
         playedUnder(ctx, instructionsOf(ctx.artefacts.current()), tasks, attempt, options),
       );
@@ -63,7 +63,7 @@ export function bootstrapped(options: BootstrapOptions): {
     async update(ctx, _batch, _objectives, { trajectories }) {
       const before = stateOf(ctx);
       const base = instructionsOf(ctx.artefacts.current());
-      const held = ctx.practice.filter(isReserved);
+      const held = ctx.tasks.filter(isReserved);
       const successes = remembered(before, trajectories.filter(succeeded), base, options);
       let score = before.score ?? (await earned(ctx, base, held, groupSize, options));
       const stats = { proposals: 0, "proposals.refused": 0, joined: 0 };

@@ -20,7 +20,7 @@ const frozen = (seed: number) => {
     context: "message",
     prior: (_context, word) => (plans.has(word) ? 0 : -1e9),
     reading: {
-      told: () => false,
+      isRead: () => false,
       replied: () => true,
       shift: (shown, _reply, word, context) => {
         const asked = new Set(context);

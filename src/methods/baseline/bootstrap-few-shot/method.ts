@@ -10,7 +10,7 @@ const selection = 16;
 /** The slots of the method with other numbers of examples. */
 export const bootstrappedWith = (
   { tasks, groupSize, temperature }: Settings,
-  { heldBack: held = selection, ...options }: BootstrapOptions & { readonly heldBack?: number } = {},
+  { reserved: held = selection, ...options }: BootstrapOptions & { readonly reserved?: number } = {},
 ): SlotChoices => ({
   data: reserved(uniform({ tasks }), { tasks: held }),
   ...bootstrapped({ groupSize, temperature, ...options }),

@@ -11,9 +11,9 @@ const tasks = Array.from({ length: 6 }, (_, i): Task => ({ id: `${i}`, prompt: [
 /** Two attempts at each task; those at tasks 0, 2 and 3 come to the same. Writes down who was played when. */
 function world() {
   const waves: string[][] = [];
-  const rollout: Rollout = async ({ practice }) => {
-    waves.push(practice.map((t) => t.id));
-    const trajectories = practice.flatMap(({ id }) =>
+  const rollout: Rollout = async ({ tasks: training }) => {
+    waves.push(training.map((t) => t.id));
+    const trajectories = training.flatMap(({ id }) =>
       [0, 1].map((i) => {
         const outcome = ["0", "2", "3"].includes(id) ? 1 : i;
         return trajectoryOf(`${id}.${i}`, [turnOf([1], [2], { rewards: { outcome } })], { task: id });
@@ -24,7 +24,7 @@ function world() {
   return { waves, rollout };
 }
 
-const ctx = ctxOf({ practice: tasks, random: randomStream(1) });
+const ctx = ctxOf({ tasks: tasks, random: randomStream(1) });
 const groupsOf = ({ units }: Awaited<ReturnType<Rollout>>) => [...new Set(units.map((u) => u.group))];
 
 test("dynamicSampling plays the next tasks in place of groups without spread", async () => {
@@ -43,7 +43,7 @@ test("dynamicSampling makes do with fewer groups when the tasks run out, or with
   assert.deepEqual(groupsOf(await dynamicSampling(rollout, { groups: 5 })(ctx)), ["1", "4", "5"]);
   const dead = await dynamicSampling(rollout, { groups: 2, returnOf: () => 0.5 })(ctx);
   assert.deepEqual([dead.units.length, dead.trajectories.length], [0, 12]);
-  const none = await dynamicSampling(rollout, { groups: 2 })({ ...ctx, practice: [] });
+  const none = await dynamicSampling(rollout, { groups: 2 })({ ...ctx, tasks: [] });
   assert.deepEqual(none.stats, { "groups.tried": 0 });
 });
 

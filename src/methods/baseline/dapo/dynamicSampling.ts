@@ -26,10 +26,10 @@ export function dynamicSampling(rollout: Rollout, options: DynamicSamplingOption
     const trajectories: Trajectory[] = [];
     const kept: Unit[][] = [];
     let tried = 0;
-    for (let next = 0; kept.length < groups && next < ctx.practice.length; ) {
-      const practice = ctx.practice.slice(next, next + groups - kept.length);
-      next += practice.length;
-      const wave = await rollout({ ...ctx, practice });
+    for (let next = 0; kept.length < groups && next < ctx.tasks.length; ) {
+      const training = ctx.tasks.slice(next, next + groups - kept.length);
+      next += training.length;
+      const wave = await rollout({ ...ctx, tasks: training });
       trajectories.push(...wave.trajectories);
       const returns = new Map(wave.trajectories.map((t) => [t.id, returnOf(t)]));
       const all = [...Map.groupBy(wave.units, (unit) => unit.group).values()];

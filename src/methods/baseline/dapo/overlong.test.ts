@@ -30,7 +30,12 @@ async function penalties(
 }
 
 test("overlong is worked by hand: free up to 80 of 100 tokens, then a twentieth per token, at most 1", async () => {
-  const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon: ["a"], contextTokens: 100 });
+  const model = await tabularEngine().create({
+    id: "policy",
+    seed: 1,
+    vocabulary: ["a"],
+    contextTokens: 100,
+  });
   const some = [long("a", 80), long("b", 85), long("c", 100), long("d", 130)];
   assert.deepEqual(await penalties(some, model), [
     ["b", "length", -0.25],
@@ -45,7 +50,12 @@ test("overlong is worked by hand: free up to 80 of 100 tokens, then a twentieth 
 });
 
 test("overlong: what a token limit cut pays in full, what failed or never acted pays nothing", async () => {
-  const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon: ["a"], contextTokens: 100 });
+  const model = await tabularEngine().create({
+    id: "policy",
+    seed: 1,
+    vocabulary: ["a"],
+    contextTokens: 100,
+  });
   const cut = long("cut", 50, { end: { kind: "truncated", limit: "tokens", at: 99 } });
   const turns = long("turns", 50, { end: { kind: "truncated", limit: "turns", at: 2 } });
   const failed = long("failed", 100, { end: { kind: "failed", boundary: "environment", message: "" } });

@@ -3,7 +3,7 @@ import { codewords } from "../../../env/codewords.ts";
 import { lineEditor } from "../../../memory/instructions/proposers.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../grpo/method.ts";
 import { reflectingWith } from "./method.ts";
 import { quoting, type Reflector } from "./reflector.ts";
@@ -23,7 +23,7 @@ const frozen = () =>
     context: "message",
     prior: (_context, word) => (words.includes(word) ? 0 : -1e9),
     reading: {
-      told: (message) => message.startsWith("not "),
+      isRead: (message) => message.startsWith("not "),
       shift: (told, reply, word) =>
         -4 *
         new Set(

@@ -32,13 +32,13 @@ const obedient = tabularEngine({
   context: "message",
   prior: (_context, word) => (words.includes(word) ? 0 : -1e9),
   reading: {
-    told: (message) => message.includes(" at "),
+    isRead: (message) => message.includes(" at "),
     shift: (messages, reply, word) =>
       messages.some((text) => text.split("\n").includes(`${word} at ${reply.length + 1}`)) ? 20 : 0,
   },
 });
 
-const silent = await obedient.create({ id: "silent", seed: 1, lexicon: words, contextTokens: 8 });
+const silent = await obedient.create({ id: "silent", seed: 1, vocabulary: words, contextTokens: 8 });
 
 interface Seen {
   readonly trajectories: readonly Trajectory[];
@@ -55,7 +55,7 @@ async function searched(search: ReflectiveSearchOptions, iterations: number) {
     weightFree: true,
     says: ["\n", "at 1 2"],
     defaults: { tasks: 3, groupSize: 1 },
-    slots: (settings) => reflectingWith(settings, { heldBack: 4, ...search }),
+    slots: (settings) => reflectingWith(settings, { reserved: 4, ...search }),
   });
   const done = await trainInMemory({
     environment,
@@ -63,7 +63,7 @@ async function searched(search: ReflectiveSearchOptions, iterations: number) {
     engine: obedient,
     seed: 3,
     iterations,
-    watch: ({ experience, stats }, { memory }) => {
+    onIteration: ({ experience, stats }, { memory }) => {
       const { members } = JSON.parse(JSON.stringify(memory[poolKey]));
       seen.push({ trajectories: experience.trajectories, stats, members });
     },
@@ -102,10 +102,10 @@ test("reflectiveSearch: what earns more joins and is played; what earns no more 
   assert.match(wishes[0]!.attempts[0]!.transcript, /user: q0\nturn 1, agent: w/);
 });
 
-test("reflectiveSearch: practice and selection share no task, and every version knows its parents and attempts", async () => {
+test("reflectiveSearch: training and selection share no task, and every version knows its parents and attempts", async () => {
   const { seen } = await searched({ reflect: quoting() }, 6);
-  const practised = new Set(seen.flatMap(({ trajectories }) => trajectories.map(({ task }) => task)));
-  assert.equal(practised.size, 12 - 4);
+  const trained = new Set(seen.flatMap(({ trajectories }) => trajectories.map(({ task }) => task)));
+  assert.equal(trained.size, 12 - 4);
   const { members } = seen.at(-1)!;
   assert.deepEqual(members[0]!.parents, []);
   for (const [i, { parents }] of members.entries())
@@ -131,7 +131,7 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
     metadata: {},
     seed: 1,
   });
-  const practice = [
+  const training = [
     ...["a1", "a2", "b1"].map(taskOf),
     ...["a3", "a4", "b2", "b3"].map(taskOf).map(asReserved),
   ];
@@ -147,7 +147,7 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
     const ctx = ctxOf({
       clock: { iteration, phase: "train", step: 0 },
       random: randomStream(7).split("iteration", iteration),
-      practice,
+      tasks: training,
       memory: { get: (key) => state.memory[key], set: (key, value) => void (state.memory[key] = value) },
       artefacts: artefactsIn(
         state,
@@ -253,7 +253,7 @@ function chatOf(replies: readonly (string | WhetstoneError)[]): Chat & { readonl
 const error = (code: "chat.failed" | "budget.spent"): WhetstoneError =>
   new WhetstoneError(code, { where: "w", got: "g", expected: "e", fix: "m" });
 
-test("chatReflector: reads the fence, asks once more for it, and an empty purse ends the run", async () => {
+test("chatReflector: reads the fence, asks once more for it, and a spent budget stops the run", async () => {
   const wish: ReflectionWish = {
     component: "system text",
     text: "old",

@@ -10,7 +10,7 @@ import { keepPool } from "./pool.ts";
 import { rewriteTurn } from "./rewriteTurn.ts";
 
 /**
- * One iteration rewrites one text of one candidate. Its tasks are the training tasks and the held-out tasks (`isHeldBack`).
+ * One iteration rewrites one text of one candidate. Its tasks are the training tasks and the held-out tasks (`isReserved`).
  * The rollout plays a candidate of the Pareto front on the iteration's tasks. The update lets a reflector rewrite one of
  * its texts, in turn, from these attempts and their feedback, and plays the new candidate on the same tasks. If its sum is
  * higher, it is evaluated on the held-out tasks and joins the pool. After an iteration that added a candidate, two

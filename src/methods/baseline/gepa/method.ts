@@ -11,7 +11,7 @@ const selection = 16;
 /** The slots of the method with a reflector, initial instructions, or hints from production. */
 export const reflectingWith = (
   { tasks, temperature }: Settings,
-  { heldBack: held = selection, ...options }: ReflectiveSearchOptions & { readonly heldBack?: number } = {},
+  { reserved: held = selection, ...options }: ReflectiveSearchOptions & { readonly reserved?: number } = {},
 ): SlotChoices => ({
   data: reserved(uniform({ tasks }), { tasks: held }),
   ...reflectiveSearch({ temperature, ...options }),

@@ -32,7 +32,7 @@ export function planOf(ctx: Ctx, settings: SearchSettings): Plan {
     const [a, b] = (merged?.of ?? []).map((id) => pool.members.find((one) => one.id === id));
     if (merged && a && b) {
       const ids = new Set(telling(a, b, mergeTasks, random.split("telling")));
-      return { pool, merged, set: merged.set, tasks: ctx.practice.filter(({ id }) => ids.has(id)) };
+      return { pool, merged, set: merged.set, tasks: ctx.tasks.filter(({ id }) => ids.has(id)) };
     }
   }
   const parent = drawnParent(pool.members, random.split("parent"));

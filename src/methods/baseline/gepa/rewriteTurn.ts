@@ -30,7 +30,7 @@ export async function rewriteTurn(
     "proposals.refused": refused,
     joined,
   });
-  const attempts = await attemptsOf(ctx, evidence, settings);
+  const attempts = await rolloutQueue(ctx, evidence, settings);
   if (attempts.every(({ reward }) => reward >= settings.perfect))
     return { pool: turned, stats: stats(0, 0, 0) };
   const proposal = await proposalOf(ctx, setOf(ctx, parent.id), parent.turn, attempts, settings);
@@ -55,7 +55,7 @@ export async function rewriteTurn(
   };
 }
 
-async function attemptsOf(
+async function rolloutQueue(
   ctx: Ctx,
   experience: Experience,
   { tell }: SearchSettings,

@@ -6,9 +6,9 @@ import type { Ctx } from "../../../core/context.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../../core/types.ts";
 import { instructionsOf } from "../../../memory/instructed.ts";
 
-export const practisedOf = ({ practice }: Ctx): readonly Task[] =>
-  practice.filter((task) => !isReserved(task));
-export const heldBackOf = ({ practice }: Ctx): readonly Task[] => practice.filter(isReserved);
+export const practisedOf = ({ tasks: training }: Ctx): readonly Task[] =>
+  training.filter((task) => !isReserved(task));
+export const heldBackOf = ({ tasks: training }: Ctx): readonly Task[] => training.filter(isReserved);
 
 export const setOf = (ctx: Ctx, id: Id): InstructionSet => instructionsOf(ctx.artefacts.version(id));
 

@@ -1,6 +1,6 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
+import { averageOf, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { grpo } from "../grpo/method.ts";
 import { ppo } from "./method.ts";

@@ -8,7 +8,7 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf } from "../../../train/trainingArm.ts";
+import { averageOf, trainingArm } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { wordy } from "./wordy.ts";
 

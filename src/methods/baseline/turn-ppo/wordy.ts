@@ -16,8 +16,8 @@ export interface WordyOptions {
  * states between two observations grows with every word.
  */
 export function wordy(environment: Environment, options: WordyOptions = {}): Environment {
-  const { words = 2, vocabulary = 6 } = options;
-  const thoughts = Array.from({ length: vocabulary }, (_, i) => `um${i}`);
+  const { words = 2, vocabulary: thoughtWords = 6 } = options;
+  const thoughts = Array.from({ length: thoughtWords }, (_, i) => `um${i}`);
   const spoken = (text: string): string => text.trim().split(/\s+/).slice(words).join(" ");
   const heard = (message: Message): Message =>
     message.role === "assistant" ? { ...message, content: spoken(message.content) } : message;
@@ -27,13 +27,13 @@ export function wordy(environment: Environment, options: WordyOptions = {}): Env
     act: (action) => episode.act({ ...action, content: spoken(action.content) }),
     ...(episode.fork && { fork: async () => within(await episode.fork!()) }),
   });
-  const { lexicon, expert, flawed, verify, limits, ...rest } = environment;
+  const { vocabulary, expert, flawed, verify, limits, ...rest } = environment;
   const thinking =
     (player: NonNullable<Environment["expert"]>): NonNullable<Environment["expert"]> =>
     (task, conversation, random) => {
       const before = Array.from(
         { length: words },
-        (_, i) => thoughts[random.split("thought", i).below(vocabulary)]!,
+        (_, i) => thoughts[random.split("thought", i).below(thoughtWords)]!,
       );
       return [...before, player(task, conversation.map(heard), random)].join(" ");
     };
@@ -43,7 +43,7 @@ export function wordy(environment: Environment, options: WordyOptions = {}): Env
     summary: `${environment.summary}; each action after some words of thought`,
     limits: { ...limits, actionTokens: limits.actionTokens + words },
     start: async (task, random) => within(await environment.start(task, random)),
-    ...(lexicon && { lexicon: () => [...lexicon(), ...thoughts] }),
+    ...(vocabulary && { vocabulary: () => [...vocabulary(), ...thoughts] }),
     ...(expert && { expert: thinking(expert) }),
     ...(flawed && { flawed: thinking(flawed) }),
     ...(verify && {

@@ -2,7 +2,7 @@ import { lastMessage } from "../../../common/tokens/turns.ts";
 import { turnRewards } from "../../../feedback/turnRewards.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { leaning } from "../../../worlds/arms/corridor.ts";
 import { keyDoor } from "../../../worlds/keyDoor.ts";
 import { grpo } from "../../baseline/grpo/method.ts";

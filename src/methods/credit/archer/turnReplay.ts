@@ -26,7 +26,10 @@ export interface Transition {
  * earned 0. The last turn of an episode that was truncated or failed is left out, because its next observation is
  * unknown. So are turns without tokens.
  */
-export function transitionsOf(evidence: AnnotatedExperience, observation: (turn: Turn) => string): Transition[] {
+export function transitionsOf(
+  evidence: AnnotatedExperience,
+  observation: (turn: Turn) => string,
+): Transition[] {
   const earned = new Map<Id, number[]>();
   for (const t of evidence.trajectories) earned.set(t.id, new Array<number>(t.turns.length).fill(0));
   for (const { at, value } of Object.values(evidence.channels).flat()) {

@@ -2,7 +2,7 @@ import { pairRows } from "../../../common/tokens/pack.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, meanSuccess, type TrainingArm } from "../../../train/trainingArm.ts";
+import { meanSuccess, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { cleaner } from "./method.ts";
 import { planAndCall, syntaxOf } from "./planAndCall.ts";

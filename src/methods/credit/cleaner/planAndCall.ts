@@ -83,7 +83,7 @@ export function planAndCall(options: PlanAndCallOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train"],
     limits: { turns, actionTokens: 5 },
-    lexicon: () => [
+    vocabulary: () => [
       "task error malformed <tool_call>",
       ...all,
       ...numbers.flatMap((n) => [`t${n}`, `plan${n}`, `op${n}`]),

@@ -11,8 +11,8 @@ import { cleaner } from "./method.ts";
 import { planAndCall, syntaxOf } from "./planAndCall.ts";
 import { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
 
-const lexicon = ["p q <tool_call> a b c d"];
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon, contextTokens: 64 });
+const vocabulary = ["p q <tool_call> a b c d"];
+const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, contextTokens: 64 });
 const { codec } = model;
 
 /** An action; one that failed was commented on. */
@@ -81,12 +81,12 @@ test("one that differs brings its own reasoning, as does one without a call", as
   assert.deepEqual(never.texts, ["q <tool_call> a b"]);
 });
 
-test("failures in a row are mended one after the other, later ones in the episode that goes on", async () => {
+test("failures in a row are corrected one after the other, later ones in the episode that goes on", async () => {
   const chain = [bad("p <tool_call> a b"), bad("q <tool_call> a c"), said("q <tool_call> d c")];
   // (p, a c) first; then a c against d c is alike as well
   assert.deepEqual((await clean(chain)).texts, ["p <tool_call> d c"]);
   const later = await clean([said("p"), ...chain, said("q")], {}, [bad("p <tool_call> a"), said("q")]);
-  // replayed from the start, goes on with a failure of its own, which is mended in turn
+  // replayed from the start, goes on with a failure of its own, which is corrected in turn
   assert.deepEqual(later.texts, ["p", "p <tool_call> d c", "q", "q"]);
   assert.deepEqual(
     later.replays.map((r) => r.from!.turn),
@@ -107,7 +107,7 @@ test("what ends in failure, fails too often or is not chosen stays as it is", as
   }
 });
 
-test("cleaner practises: corrected calls end the episode as they did, in one turn", async () => {
+test("cleaner trains: corrected calls end the episode as they did, in one turn", async () => {
   const environment = planAndCall();
   const [first, second] = syntaxOf(environment.tasks("train")[0]!);
   const { curve } = await trainInMemory({
@@ -124,7 +124,7 @@ test("cleaner practises: corrected calls end the episode as they did, in one tur
     }),
     seed: 1,
     iterations: 3,
-    watch: ({ experience }) => {
+    onIteration: ({ experience }) => {
       for (const t of experience.trajectories) {
         const last = t.turns.at(-1)!;
         assert.ok(t.turns.length === 1 || last.text === "malformed");

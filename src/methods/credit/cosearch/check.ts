@@ -3,7 +3,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { cosearch } from "./method.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 

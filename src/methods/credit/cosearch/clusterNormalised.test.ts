@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Credited, AnnotatedExperience } from "../../../core/slots.ts";
+import type { AnnotatedExperience, Credited } from "../../../core/slots.ts";
 import { clusterNormalised, overlap } from "./clusterNormalised.ts";
 
 interface Call {
@@ -11,7 +11,10 @@ interface Call {
 }
 
 /** Trajectories of one task whose turns are these calls, two tokens each. */
-function evidenceOf(calls: readonly (readonly Call[])[], task = (_i: number): string => "task"): AnnotatedExperience {
+function evidenceOf(
+  calls: readonly (readonly Call[])[],
+  task = (_i: number): string => "task",
+): AnnotatedExperience {
   const trajectories = calls.map((own, i) =>
     trajectoryOf(
       `t${i}`,

@@ -179,7 +179,7 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
     roles: [agent, ranker],
     splits,
     limits: { turns: 2 * hops + 1, actionTokens: shown + 1 },
-    lexicon: () => [
+    vocabulary: () => [
       ...Array.from({ length: splits.length * questions }, (_, q) => `q${q}`),
       ...Array.from({ length: hops }, (_, hop) => `hop${hop}`),
       ...phrasings,

@@ -1,6 +1,6 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { turnPpo } from "../../baseline/turn-ppo/method.ts";
 import { errands } from "./errands.ts";
 import { hiperWith } from "./method.ts";

@@ -69,7 +69,7 @@ export function errands(options: ErrandsOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 3 },
-    lexicon: () => [
+    vocabulary: () => [
       "run the errands errand step plan keep switch",
       none,
       ...planNames,

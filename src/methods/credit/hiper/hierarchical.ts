@@ -1,7 +1,7 @@
 import { leastDeviation, moments, onTop } from "../../../advantage/returns.ts";
 import { turnOffsets } from "../../../common/tokens/tokenRanges.ts";
 import { present } from "../../../core/errors.ts";
-import type { Advantage, Channels, AnnotatedExperience } from "../../../core/slots.ts";
+import type { Advantage, AnnotatedExperience, Channels } from "../../../core/slots.ts";
 import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link hierarchical}. */

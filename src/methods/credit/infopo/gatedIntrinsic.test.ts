@@ -11,7 +11,11 @@ function evidence(outcomes: readonly (readonly number[])[], gains: readonly numb
   return { ...made, channels: { ...made.channels, gain } };
 }
 
-function apply(of: AnnotatedExperience, options: Partial<GatedIntrinsicOptions> = {}, soFar?: Advantages): number[][] {
+function apply(
+  of: AnnotatedExperience,
+  options: Partial<GatedIntrinsicOptions> = {},
+  soFar?: Advantages,
+): number[][] {
   const { advantages } = gatedIntrinsic({ channel: "gain", weight: 1, ...options }).apply(of, null, soFar);
   return of.trajectories.map((t) => [...advantages.get(t.id)!]);
 }

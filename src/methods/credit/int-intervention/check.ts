@@ -1,7 +1,7 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { applied, chains, valuesOf } from "../../../worlds/chains.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import type { Propose } from "./intervened.ts";

@@ -7,7 +7,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import { ridge } from "../../../helper/ridge.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
+import { averageOf, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { lamps } from "../../../worlds/lamps.ts";
 import { wordFactors } from "./factors.ts";
 import { lare } from "./method.ts";

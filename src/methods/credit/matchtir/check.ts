@@ -6,7 +6,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, averageOf } from "../../../train/trainingArm.ts";
+import { averageOf, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { matchtir } from "./method.ts";
 import { toolCalls } from "./toolCalls.ts";

@@ -96,7 +96,7 @@ export function toolCalls(options: ToolCallsOptions = {}): Environment {
     tasks: (split) =>
       splits.includes(split) ? Array.from({ length: jobs }, (_, index) => taskAt(split, index)) : [],
     start: async (task, random) => start(task, random),
-    lexicon: () => [
+    vocabulary: () => [
       "done call close ;",
       ...names,
       ...Array.from({ length: values }, (_, v) => `x=${v} y=${v}`),

@@ -2,7 +2,7 @@ import { leaveOneOut } from "../../../advantage/leaveOneOut.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
+import { averageOf, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { leaning } from "../../../worlds/arms/corridor.ts";
 import { keyDoor } from "../../../worlds/keyDoor.ts";
 import { oprl } from "./method.ts";

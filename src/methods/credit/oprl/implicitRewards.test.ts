@@ -5,7 +5,7 @@ import { pairRows } from "../../../common/tokens/pack.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { implicitRewards } from "./implicitRewards.ts";
 
-const prm = await tabularEngine().create({ id: "prm", seed: 1, lexicon: ["a b c"], contextTokens: 16 });
+const prm = await tabularEngine().create({ id: "prm", seed: 1, vocabulary: ["a b c"], contextTokens: 16 });
 const [a, b, c] = prm.codec.encode("a b c");
 const ctx = ctxOf({ model: () => prm });
 

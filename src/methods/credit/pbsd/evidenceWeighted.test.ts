@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
-import type { Credited, AnnotatedExperience } from "../../../core/slots.ts";
+import type { AnnotatedExperience, Credited } from "../../../core/slots.ts";
 import { evidenceWeighted } from "./evidenceWeighted.ts";
 
 /** A success and a failure of two turns of two tokens, with evidence 1, −1 and 1, −1. */

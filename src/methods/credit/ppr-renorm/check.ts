@@ -9,7 +9,7 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, finalSuccess, type TrainingArm } from "../../../train/trainingArm.ts";
+import { finalSuccess, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { pprRenorm } from "./method.ts";
 import { queries } from "./queries.ts";
 

@@ -44,7 +44,7 @@ export function queries({ turns = 4, accuracy = 0.75 }: QueriesOptions = {}): En
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: turns + 1, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "search then answer queries so far",
       ...kinds,
       ...Array.from({ length: turns + 1 }, (_, n) => `${n}`),

@@ -78,7 +78,7 @@ export function artefact(options: ArtefactOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: most, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "improve it and stop in time quality",
       ...actions,
       ...Array.from({ length: best + 1 }, (_, q) => `${q}`),

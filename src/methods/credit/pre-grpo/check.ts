@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, finalSuccess, type TrainingArm } from "../../../train/trainingArm.ts";
+import { finalSuccess, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { artefact } from "./artefact.ts";
 import { preGrpo } from "./method.ts";
 import { qualityCurve } from "./qualityCurve.ts";

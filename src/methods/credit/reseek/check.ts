@@ -3,7 +3,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
+import { averageOf, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 import { judgement } from "./judgement.ts";

@@ -116,7 +116,7 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train"],
     limits: { turns: 2 * searches + 1, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "topic after found plain odd yes no answer",
       ...Array.from({ length: topics }, (_, i) => `t${i}`),
       ...Array.from({ length: searches + 1 }, (_, i) => `${i}`),

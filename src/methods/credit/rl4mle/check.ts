@@ -7,7 +7,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, type TrainingArm } from "../../../train/trainingArm.ts";
+import { type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { deadline } from "./deadline.ts";
 import { jobs } from "./jobs.ts";
 import { rl4mle } from "./method.ts";

@@ -12,7 +12,7 @@ function timed(times: readonly number[]) {
   const asked: Play[] = [];
   const counted: Record<string, number> = {};
   const ctx = ctxOf({
-    practice: [task],
+    tasks: [task],
     play: async (play) => {
       asked.push(play);
       const seconds = times[asked.length - 1]!;

@@ -52,7 +52,7 @@ export function deadline(options: DeadlineOptions): Rollout {
       return { trajectories, late: 0 };
     };
     const actors = await Promise.all(
-      ctx.practice.flatMap(({ id }) => Array.from({ length: workers }, (_, worker) => act(id, worker))),
+      ctx.tasks.flatMap(({ id }) => Array.from({ length: workers }, (_, worker) => act(id, worker))),
     );
     const trajectories = actors.flatMap((actor) => actor.trajectories);
     return {

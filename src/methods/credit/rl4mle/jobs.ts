@@ -43,7 +43,7 @@ export function jobs({ programs = usual }: JobsOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => ["run a program", ...names],
+    vocabulary: () => ["run a program", ...names],
     tasks: (split) =>
       split === "train" || split === "test" ? Array.from({ length: 8 }, (_, i) => taskAt(split, i)) : [],
     expert: () => best,

@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { applied, chains } from "../../../worlds/chains.ts";
 import { scrlSubproblemCurriculum } from "./method.ts";
 

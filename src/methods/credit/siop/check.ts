@@ -2,7 +2,7 @@ import { randomStream } from "../../../core/random.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, finalSuccess } from "../../../train/trainingArm.ts";
+import { finalSuccess, trainingArm } from "../../../train/trainingArm.ts";
 import { answerClusters } from "./answerClusters.ts";
 import { hearsay } from "./hearsay.ts";
 import { majorityVote } from "./majorityVote.ts";

@@ -96,7 +96,7 @@ export function hearsay(options: HearsayOptions = {}): Environment {
     tasks: (split) =>
       splits.includes(split) ? Array.from({ length: questions }, (_, index) => taskAt(split, index)) : [],
     start: async (task, random) => start(task, random),
-    lexicon: () => [
+    vocabulary: () => [
       "which tool use none answer says nothing",
       ...tools.map((_, t) => `t${t}`),
       ...Array.from({ length: answers }, (_, a) => `a${a}`),

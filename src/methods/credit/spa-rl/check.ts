@@ -11,7 +11,7 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, type TrainingArm } from "../../../train/trainingArm.ts";
+import { averageOf, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { lamps } from "../../../worlds/lamps.ts";
 import { spaRl } from "./method.ts";
 

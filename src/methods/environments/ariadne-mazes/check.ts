@@ -64,7 +64,7 @@ const arm = (recipe: Recipe, what: string): Arm => ({
     const base = await engine.create({
       id: "base",
       seed,
-      lexicon: environment.lexicon!(),
+      vocabulary: environment.vocabulary!(),
       contextTokens: 1000,
     });
     const untrained = await attempts(base, seed, tests, 64);

@@ -37,14 +37,14 @@ test("ladder: within the band, else the easiest that is not mastered, else every
   assert.deepEqual(at({ 0: 0.9, 1: 0.9, 2: 0.9 }), { open: [0, 1, 2], mastered: [0, 1, 2] });
 });
 
-test("levelCurriculum: practises what is open, and so much of what is mastered", () => {
+test("levelCurriculum: trains what is open, and so much of what is mastered", () => {
   const data = levelCurriculum({ tasks: 8, review: 0.25 });
-  const state: LevelState = { success: { 0: 0.9, 1: 0.5 }, practised: {} };
+  const state: LevelState = { success: { 0: 0.9, 1: 0.5 }, trained: {} };
   const levels = Array.from({ length: 400 }, (_, i) => {
-    const { practice, next } = data.choose(tasks, state, randomStream(i), clock);
-    assert.equal(new Set(practice.map((t) => t.id)).size, 8);
-    assert.deepEqual(Object.keys(next.practised).sort(), practice.map((t) => t.id).sort());
-    return practice.map((t) => Number(t.metadata.level));
+    const { tasks: training, next } = data.choose(tasks, state, randomStream(i), clock);
+    assert.equal(new Set(training.map((t) => t.id)).size, 8);
+    assert.deepEqual(Object.keys(next.trained).sort(), training.map((t) => t.id).sort());
+    return training.map((t) => Number(t.metadata.level));
   }).flat();
   assert.ok(levels.every((l) => l < 2));
   // 3200 draws at 1/4: a deviation is 0.0077
@@ -54,7 +54,7 @@ test("levelCurriculum: practises what is open, and so much of what is mastered",
 
 test("levelCurriculum: success runs on, and only own attempts count", () => {
   const data = levelCurriculum({ rate: 0.5 });
-  const practised = { t0: 0, t1: 0, t10: 1 };
+  const trained = { t0: 0, t1: 0, t10: 1 };
   const first = data.observe(
     evidence([
       tried("t0", true),
@@ -62,12 +62,12 @@ test("levelCurriculum: success runs on, and only own attempts count", () => {
       tried("t10", true, { origin: "demonstrated" }),
       tried("t1", false, { end: { kind: "failed", boundary: "environment", message: "broken" } }),
     ]),
-    { success: {}, practised },
+    { success: {}, trained },
     clock,
   );
-  assert.deepEqual(first, { success: { 0: 0.5 }, practised: {} });
+  assert.deepEqual(first, { success: { 0: 0.5 }, trained: {} });
   // ½ · 0.5 + ½ · 1
-  const second = data.observe(evidence([tried("t0", true)]), { ...first, practised }, clock);
+  const second = data.observe(evidence([tried("t0", true)]), { ...first, trained }, clock);
   assert.deepEqual(second.success, { 0: 0.75 });
 });
 
@@ -83,7 +83,7 @@ test("a curriculum that remembers what it chose learns from each iteration once 
         ...data,
         observe: (...args: Parameters<typeof data.observe>) => {
           const next = data.observe(...args);
-          seen.push(Object.keys(next.practised).length);
+          seen.push(Object.keys(next.trained).length);
           return next;
         },
       },

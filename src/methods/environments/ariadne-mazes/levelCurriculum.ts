@@ -22,7 +22,7 @@ export interface LevelState extends Readonly<Record<string, Readonly<Record<stri
   /** Running success by level; absent for levels never trained. */
   readonly success: Readonly<Record<string, number>>;
   /** Level of each task of this iteration, by its id. */
-  readonly practised: Readonly<Record<Id, number>>;
+  readonly trained: Readonly<Record<Id, number>>;
 }
 
 /** Levels from easy to hard, and which of them to train. */
@@ -68,8 +68,8 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
   } = options;
   return {
     name: "levelCurriculum",
-    init: () => ({ success: {}, practised: {} }),
-    choose: (tasks, { success, practised: before }, random) => {
+    init: () => ({ success: {}, trained: {} }),
+    choose: (tasks, { success, trained: before }, random) => {
       const byLevel = Map.groupBy(tasks, level);
       const { open, mastered } = ladder([...byLevel.keys()], success, band);
       const chosen = Array.from({ length: Math.min(perIteration, tasks.length) }, (_, i) => {
@@ -77,17 +77,17 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
         const from = mastered.length > 0 && draw.next() < review ? mastered : open;
         return from[draw.below(from.length)]!;
       });
-      const practice = [...Map.groupBy(chosen, (l) => l)].flatMap(([l, wanted]) =>
+      const training = [...Map.groupBy(chosen, (l) => l)].flatMap(([l, wanted]) =>
         drawn(byLevel.get(l) ?? [], wanted.length, random.split("tasks", l)),
       );
       // these tasks may be observed only after the next choice
-      const practised = { ...before, ...Object.fromEntries(practice.map((task) => [task.id, level(task)])) };
-      return { practice, next: { success, practised } };
+      const trained = { ...before, ...Object.fromEntries(training.map((task) => [task.id, level(task)])) };
+      return { tasks: training, next: { success, trained } };
     },
-    observe: ({ trajectories }, { success, practised }) => {
+    observe: ({ trajectories }, { success, trained }) => {
       const made = trajectories.filter((t) => t.origin !== "demonstrated" && t.end.kind !== "failed");
       const next = { ...success };
-      for (const [l, tried] of Map.groupBy(made, (t) => practised[t.task])) {
+      for (const [l, tried] of Map.groupBy(made, (t) => trained[t.task])) {
         if (l === undefined) continue;
         const share = tried.filter(succeeded).length / tried.length;
         const before = success[l];
@@ -96,7 +96,7 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
       const seen = new Set(trajectories.map((t) => t.task));
       return {
         success: next,
-        practised: Object.fromEntries(Object.entries(practised).filter(([task]) => !seen.has(task))),
+        trained: Object.fromEntries(Object.entries(trained).filter(([task]) => !seen.has(task))),
       };
     },
   };

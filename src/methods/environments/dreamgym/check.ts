@@ -96,7 +96,7 @@ const arm = ({ what, recipe, dreams: before, real, model }: Way): Arm => ({
       seed,
       iterations: before + real,
       contextTokens: 2000,
-      async watch(_done, state, now) {
+      async onIteration(_done, state, now) {
         if (before === 0 || state.iteration !== before) return;
         more["success before real practice"] = success(await played(world, now, "test", 2, seed));
         more["imagined less real success then"] =

@@ -15,7 +15,7 @@ function world() {
   const plays: Play[] = [];
   const ctx = ctxOf({
     random: randomStream(1),
-    practice: [task],
+    tasks: [task],
     task: () => task,
     play: async (play) => {
       plays.push(play);

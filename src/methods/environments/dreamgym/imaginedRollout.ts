@@ -31,7 +31,7 @@ export function imagined(rollout: Rollout, { probes = 0 }: ImaginedRolloutOption
     const experience = await rollout(dreaming);
     if (probes === 0) return experience;
     // negative numbers keep probes distinct from training episodes
-    const plays = ctx.practice.flatMap((task) =>
+    const plays = ctx.tasks.flatMap((task) =>
       Array.from({ length: probes }, (_, i) => ctx.play({ task, attempt: -1 - i })),
     );
     const real = share((await Promise.all(plays)).flat());

@@ -31,7 +31,7 @@ test("rewardVariance: neither what is always solved nor what never is, but for a
   const ids = (explore: number, seed: number) =>
     rewardVariance({ tasks: 4, explore })
       .choose(tasks, { worths }, randomStream(seed), clock)
-      .practice.map((t) => t.id);
+      .tasks.map((t) => t.id);
   assert.deepEqual(ids(0, 1).sort(), ["t0", "t1", "t2", "t3"]);
   assert.notDeepEqual(ids(0, 1), ids(0, 2));
   let others = 0;
@@ -47,14 +47,14 @@ test("rewardVariance: neither what is always solved nor what never is, but for a
 
 test("rewardVariance: new tasks are made after those of highest variance, up to a share", () => {
   const vary = (task: Task): Task => ({ ...task, id: `${task.id} varied` });
-  const { practice } = rewardVariance({ tasks: 4, explore: 0, vary, varied: 0.5 }).choose(
+  const { tasks: training } = rewardVariance({ tasks: 4, explore: 0, vary, varied: 0.5 }).choose(
     tasks,
     { worths },
     randomStream(1),
     clock,
   );
-  const made = practice.filter((t) => t.id.endsWith("varied"));
-  assert.deepEqual([practice.length, made.length], [4, 2]);
+  const made = training.filter((t) => t.id.endsWith("varied"));
+  assert.deepEqual([training.length, made.length], [4, 2]);
   for (const { id } of made) assert.ok(["t0", "t1", "t2", "t3"].includes(id.split(" ")[0]!));
 });
 

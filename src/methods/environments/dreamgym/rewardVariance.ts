@@ -59,7 +59,7 @@ export function rewardVariance(options: RewardVarianceOptions = {}): Data<Varian
       const rest = shuffled(seeds.slice(best.length), random.split("rest"));
       const others = rest.slice(0, count - made - best.length);
       const fresh = Array.from({ length: made }, (_, i) => vary!(seeds[i]!, random.split("vary", i)));
-      return { practice: [...best, ...others, ...fresh], next: state };
+      return { tasks: [...best, ...others, ...fresh], next: state };
     },
     observe: ({ trajectories }, { worths }) => {
       const tried = trajectories.filter((t) => t.origin !== "demonstrated" && t.end.kind !== "failed");

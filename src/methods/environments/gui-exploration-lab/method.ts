@@ -33,18 +33,18 @@ export function guiExplorationLabWith({ imitation = 100, singleTurn = 100 }: Gui
     baseline: "sft",
     slots: { rollout: demonstrated(), advantage: constant(), objective: likelihood() },
     phases: (s) => {
-      const practice = {
+      const training = {
         advantage: groupNormalised(),
         objective: clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }),
       };
       const attempts = { groupSize: s.groupSize, temperature: s.temperature };
       const single = {
-        ...practice,
+        ...training,
         rollout: multiTurn({ ...attempts, limits: { turns: 1 } }),
         feedback: outcome({ rewards: ["onPath"] }),
       };
       const multi = {
-        ...practice,
+        ...training,
         rollout: multiTurn(attempts),
         feedback: outcome({ rewards: ["outcome"] }),
       };

@@ -69,7 +69,7 @@ const arm = (what: string, recipe: Recipe, sees: "place" | "walls" = "place"): A
       seed,
       iterations: 1,
       contextTokens: 2048,
-      watch: ({ experience }) => {
+      onIteration: ({ experience }) => {
         data = meanOf(experience.trajectories.map((t) => returnOf(t.turns.length, succeeded(t))));
       },
     });

@@ -7,13 +7,13 @@ import type { Counter } from "../../../core/context.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import { chatCritiquer } from "../../../critic/chat.ts";
-import { chatJudge } from "../../../critic/judge.ts";
 import { budget } from "../../../engine/chat/budget.ts";
 import { chatModel } from "../../../engine/chat/chat.ts";
 import { carDealer } from "../../../env/carDealer/carDealer.ts";
 import { counterpart } from "../../../env/counterparts.ts";
 import { twentyQuestions } from "../../../env/guessing/twentyQuestions.ts";
+import { chatCritiquer } from "../../../evaluator/chat.ts";
+import { chatJudge } from "../../../evaluator/judge.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { judged } from "./judged.ts";
 
@@ -59,7 +59,7 @@ const answer = JSON.stringify({
   advice: "think of the coast",
 });
 
-test("chatCritic reads the attempt and answers with verdict, turn, quotes and advice", async () => {
+test("chatCritiquer reads the attempt and answers with verdict, turn, quotes and advice", async () => {
   const { chat, asked, ctx, counted } = await served(() => answer);
   const said = await chatCritiquer(chat, { instructions: "Be kind.", showsReference: true })(
     ctx,
@@ -68,7 +68,7 @@ test("chatCritic reads the attempt and answers with verdict, turn, quotes and ad
   );
   assert.deepEqual(said, {
     text: "think of the coast",
-    verdict: "failure",
+    outcome: "failure",
     turn: 0,
     marks: [
       { turn: 0, from: 0, to: 14, good: true },
@@ -81,7 +81,7 @@ test("chatCritic reads the attempt and answers with verdict, turn, quotes and ad
   assert.deepEqual(counted, { "judge.calls": 1 });
 });
 
-test("chatCritic: no answer that fits, a turn that is not there, a provider that fails: silence, counted", async () => {
+test("chatCritiquer: no answer that fits, a turn that is not there, a provider that fails: silence, counted", async () => {
   const replies = ["good", "very good", answer.replace('"turn":1', '"turn":2')];
   const { chat, ctx, counted } = await served((_, n, response) => {
     if (n < replies.length) return replies[n]!;
@@ -89,11 +89,12 @@ test("chatCritic: no answer that fits, a turn that is not there, a provider that
     response.end("{}");
     return undefined;
   });
-  for (let i = 0; i < 3; i++) assert.equal(await chatCritiquer(chat)(ctx, attempt, random.split(i)), undefined);
+  for (let i = 0; i < 3; i++)
+    assert.equal(await chatCritiquer(chat)(ctx, attempt, random.split(i)), undefined);
   assert.deepEqual(counted, { "judge.calls": 3, "judge.failures": 3 });
 });
 
-test("an empty purse is no silence", async () => {
+test("a spent budget is not silence", async () => {
   const { chat, ctx } = await served(() => answer, { calls: 1 });
   await chatCritiquer(chat)(ctx, attempt, random);
   await assert.rejects(

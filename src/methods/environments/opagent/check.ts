@@ -3,7 +3,7 @@ import { type Features, type Prior, tabularEngine } from "../../../engine/tabula
 import { pages } from "../../../env/pages.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, finalSuccess, meanSuccess, plainAscent } from "../../../train/trainingArm.ts";
+import { finalSuccess, meanSuccess, plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { judged, noisyJudge } from "./judged.ts";
 import { opagentWith } from "./method.ts";
 

@@ -6,7 +6,7 @@ import { chainWords, toolChains } from "../../../env/toolChains.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { averageOf, plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { reinforce } from "../../baseline/reinforce/method.ts";
 import { openagiRltf } from "./method.ts";
 

@@ -1,13 +1,13 @@
 import { rejectionSampled } from "../../../advantage/rejectionSampled.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { settingsOf } from "../../../method/settings.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { agentRlvr, guided } from "./method.ts";
 
@@ -16,7 +16,7 @@ const environment = (seed: number) =>
 
 /** Guidance names the right word of up to three wrong positions, which raises each of them by 4 nats. */
 const reading: Reading = {
-  told: (message) => message.startsWith("wrong"),
+  isRead: (message) => message.startsWith("wrong"),
   shift: (told, reply, word) =>
     told.some((message) => ` ${message} `.includes(` step ${reply.length + 1} : ${word} `)) ? 4 : 0,
 };

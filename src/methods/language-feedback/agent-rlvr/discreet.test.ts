@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Counter } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { randomStream } from "../../../core/random.ts";
 import { discreet } from "./discreet.ts";
 
@@ -10,7 +10,7 @@ const t = trajectoryOf("t", []);
 const saying =
   (text: string | undefined): Critiquer =>
   async () =>
-    text === undefined ? undefined : { text, verdict: "failure" };
+    text === undefined ? undefined : { text, outcome: "failure" };
 
 async function heard(text: string | undefined, reference: string | undefined) {
   let failures = 0;
@@ -47,7 +47,7 @@ test("discreet: what a model of the run wrote in vain is counted as discarded", 
       counted[counter] = (counted[counter] ?? 0) + amount;
     },
   });
-  const critic = discreet(async () => ({ text: "It is W1.", verdict: "failure", written }));
+  const critic = discreet(async () => ({ text: "It is W1.", outcome: "failure", written }));
   assert.equal(await critic(ctx, t, randomStream(1)), undefined);
   assert.deepEqual(counted, { "judge.failures": 1, "tokens.discarded": 3 });
 });

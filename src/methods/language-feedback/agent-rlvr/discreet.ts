@@ -1,5 +1,5 @@
 import { leaksAnswer } from "../../../common/text/leaksAnswer.ts";
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { actionTokens } from "../../../core/types.ts";
 
 /**

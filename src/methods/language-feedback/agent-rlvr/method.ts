@@ -1,7 +1,7 @@
 import { constant } from "../../../advantage/constant.ts";
 import { outcomePairs } from "../../../advantage/outcomePairs.ts";
-import type { Critiquer } from "../../../core/critic.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { pairwise } from "../../../objective/pairwise.ts";

@@ -1,14 +1,14 @@
 import type { Model } from "../../../core/model.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";
 import type { Environment } from "../../../env/environment.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { attemptWords } from "../../../rollout/retryWithFeedback.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { drGrpo } from "../../baseline/dr-grpo/method.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { critiqueGrpo, refining } from "./method.ts";
@@ -33,7 +33,7 @@ function engine(seed: number) {
       return word === right && place >= 2 ? Math.log(0.99 / (0.01 / 9)) : 0;
     },
     reading: {
-      told: (message) => message.startsWith("your attempt"),
+      isRead: (message) => message.startsWith("your attempt"),
       shift: ([said = ""], reply, word) => (said.includes(`step ${reply.length + 1} : ${word}`) ? 3 : 0),
     },
   });

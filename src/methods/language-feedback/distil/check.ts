@@ -3,7 +3,7 @@ import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { distillation } from "../../../objective/distillation.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { crossroads, roads } from "./crossroads.ts";
 import { disagreementToGo } from "./disagreementToGo.ts";
@@ -17,7 +17,7 @@ const replied = (context: readonly string[]): readonly string[] =>
 
 /** With the path in its context the initial policy takes each step with probability 0.99, otherwise uniformly; roads get no hint. */
 const reading: Reading = {
-  told: (message) => message.startsWith("way "),
+  isRead: (message) => message.startsWith("way "),
   shift: (told, reply, word) =>
     reply.length > 0 && told.some((message) => message.split(" ")[reply.length] === word) ? Math.log(297) : 0,
 };

@@ -27,7 +27,7 @@ function verdictsOf(world: QuerySlots) {
   });
 }
 
-/** Each choice is one of its own words; other words of the lexicon are excluded. */
+/** Each choice is one of its own words; other words of the vocabulary are excluded. */
 const priorOf =
   ({ choices }: QuerySlots): Prior =>
   (context, word) =>
@@ -75,7 +75,8 @@ const arm = (recipe: Recipe, what: string, partial: boolean): Arm => ({
       }),
       seed,
       iterations,
-      watch: async (_done, _state, policy) => void curve.push((await exact(world, verdicts, policy)).all),
+      onIteration: async (_done, _state, policy) =>
+        void curve.push((await exact(world, verdicts, policy)).all),
     });
     const last = await exact(world, verdicts, policy);
     const reached = curve.findIndex((p) => p >= 0.9);

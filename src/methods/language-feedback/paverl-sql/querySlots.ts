@@ -129,7 +129,7 @@ export function querySlots(options: QuerySlotsOptions = {}): QuerySlots {
     roles: ["agent"],
     splits: [...all.keys()],
     limits: { turns: slots.length, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       ...names,
       ...thresholds,
       ...slots,

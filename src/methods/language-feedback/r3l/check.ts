@@ -1,4 +1,4 @@
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Model } from "../../../core/model.ts";
 import type { Task } from "../../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
@@ -17,7 +17,7 @@ const environment = (seed: number) => lock({ locks: 6, wheels, settings: 4, seed
 
 /** "wheel 4 not s2" lowers that setting's logit by three nats at that wheel, independent of training. */
 const reading: Reading = {
-  told: (message) => message.startsWith("wheel "),
+  isRead: (message) => message.startsWith("wheel "),
   shift: (told, _reply, word, context) => (told.includes(`wheel ${context[4]} not ${word}`) ? -3 : 0),
 };
 
@@ -59,9 +59,9 @@ const critic =
     const right = settingsOf(ctx.task(task));
     const set = turns.map(({ action }) => action.content);
     const wrong = set.findIndex((setting, wheel) => setting !== right[wheel]);
-    if (wrong < 0) return { text: "it opened", verdict: "success" };
+    if (wrong < 0) return { text: "it opened", outcome: "success" };
     const turn = random.split("accuracy").next() < accuracy ? wrong : random.split("wheel").below(wheels);
-    return { text: `wheel ${turn} not ${set[turn]}`, verdict: "failure", turn };
+    return { text: `wheel ${turn} not ${set[turn]}`, outcome: "failure", turn };
   };
 
 /** Budget of generated turns. Replayed turns do not count. */
@@ -86,7 +86,7 @@ const arm = (recipe: Recipe, what: string, iterations: number): Arm => ({
       }),
       seed,
       iterations,
-      watch: async (_done, state, policy) => {
+      onIteration: async (_done, state, policy) => {
         const success = await opens(policy, tasks);
         curve.push(success);
         if (success >= target) reached = Math.min(reached, state.counters.generations ?? budget);

@@ -1,6 +1,6 @@
 import { masked } from "../../../advantage/masked.ts";
-import type { Critiquer } from "../../../core/critic.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { klPenalty } from "../../../objective/klPenalty.ts";
@@ -30,9 +30,9 @@ export const r3l = method({
   paper:
     "R^3L: Reflect-then-Retry Reinforcement Learning with Language-Guided Exploration, Pivotal Credit, and Positive Amplification",
   mechanism:
-    "A reflection on each attempt gives a verdict and advice, and names the pivot: the turn from which to act differently. The attempt is replayed up to the pivot and continues with the advice in its context. The retry is trained on without the advice in context, so the policy learns to do without it; a retry that improved is also trained on with the advice, together with the reflection. Turns before the pivot are masked in both attempts, and successes get full weight, so that rare ones are not outweighed by failures.",
+    "A reflection on each attempt gives an outcome and advice, and names the pivot: the turn from which to act differently. The attempt is replayed up to the pivot and continues with the advice in its context. The retry is trained on without the advice in context, so the policy learns to do without it; a retry that improved is also trained on with the advice, together with the reflection. Turns before the pivot are masked in both attempts, and successes get full weight, so that rare ones are not outweighed by failures.",
   equation: [
-    "y ~ π,  f = (verdict, advice, k) of y,  y′ ~ π(· | y[0 … k − 1], advice)",
+    "y ~ π,  f = (outcome, advice, k) of y,  y′ ~ π(· | y[0 … k − 1], advice)",
     "s = R − mean R        over y and y′ without the advice of a task; R itself for y′ with it, and for f",
     "A = 1 if R ≥ 1,  3 s if s ≥ 0,  else s;   0 on turns before k of y and y′",
     "loss = −mean over tokens of A · ln π + β · ½ (ln π − ln π_ref)²          β = 0.001",

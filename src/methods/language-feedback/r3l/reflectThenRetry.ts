@@ -1,12 +1,12 @@
-import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { type Message, paid, type Trajectory } from "../../../core/types.ts";
-import { critiqueAndRetry, withCritiques } from "../../../rollout/retried.ts";
+import { critiqueAndRetry, withCritiques } from "../../../rollout/critiqueAndRetry.ts";
 
 /** Settings of {@link reflectThenRetry}. */
 export interface ReflectThenRetryOptions {
-  /** Gives the verdict, the advice and the pivot turn; the policy itself or another critic. */
+  /** Gives the outcome, the advice and the pivot turn; the policy itself or another critiquer. */
   readonly critic: Critiquer;
   /** Message inserted at the pivot. Default: the critique's text. */
   readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
@@ -19,14 +19,14 @@ export interface ReflectThenRetryOptions {
 }
 
 /**
- * The critic reflects on each attempt of the rollout. Unless the verdict is success, the attempt's turns before the pivot
+ * The critic reflects on each attempt of the rollout. Unless the outcome is success, the attempt's turns before the pivot
  * are replayed, and the policy continues with the advice in its context.
  *
- *     y = (u[0] … u[k − 1], u[k] …),  f = (verdict, advice, k),  y′ = (u[0] … u[k − 1], u′[k] …) ~ π(· | advice)
+ *     y = (u[0] … u[k − 1], u[k] …),  f = (outcome, advice, k),  y′ = (u[0] … u[k − 1], u′[k] …) ~ π(· | advice)
  *     explore:   y and y′ without the advice           in the group of y
  *     positive:  y′ with the advice, and f             each in a group of its own
  *                where R(y′) ≥ threshold, and R(y′) > R(y) or y′ has fewer turns
- *                f alone where the verdict is success, and R(y) ≥ threshold
+ *                f alone where the outcome is success, and R(y) ≥ threshold
  *
  * y′ names y as its parent and k as its turn, so that credit can begin at the pivot for both. Where a critique names no
  * turn, k = 0. An attempt without a critique, or whose retry failed, has no retry. A reflection is trained on if the critic
@@ -45,7 +45,7 @@ export function reflectThenRetry(rollout: Rollout, options: ReflectThenRetryOpti
       critic,
       stream: "reflection",
       retry: (critique, t) =>
-        critique.verdict === "success"
+        critique.outcome === "success"
           ? undefined
           : {
               advice: advice(critique, t),
@@ -54,7 +54,7 @@ export function reflectThenRetry(rollout: Rollout, options: ReflectThenRetryOpti
             },
     });
     const further = reviews.flatMap(({ t, group, critique, retry }) => {
-      const well = critique?.verdict === "success" && paid(t) >= threshold;
+      const well = critique?.outcome === "success" && paid(t) >= threshold;
       const helped = retry ? improves(t, retry.advised, threshold) : well;
       const examples = [
         ...(retry ? [retry.advised] : []),

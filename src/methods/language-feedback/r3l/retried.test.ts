@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { succeeded, type Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import { retried } from "../../../rollout/critiqueAndRetry.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
-import { retried } from "../../../rollout/retried.ts";
 import { attemptAndCritique, retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
 import { lock, settingsOf } from "../../../worlds/lock.ts";
 import { reflectThenRetry } from "./reflectThenRetry.ts";
@@ -18,8 +18,8 @@ const environment = lock({ locks: 1, wheels: 3, settings: 2 });
 const task = environment.tasks("train")[0]!;
 const right = settingsOf(task);
 const wrong = right.map((setting) => (setting === "s0" ? "s1" : "s0"));
-const lexicon = [...environment.lexicon!(), "think again"];
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon, contextTokens: 64 });
+const vocabulary = [...environment.vocabulary!(), "think again"];
+const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, contextTokens: 64 });
 
 /** A player that begins with these settings, and does what is right once it has been advised. */
 async function attempt(settings: readonly string[], { attempt: number, advice, from }: Play) {
@@ -152,7 +152,7 @@ test("retryWithFeedback: successes, and attempts that nobody could criticise, ar
 test("reflectThenRetry: from the pivot on; an improvement counts with its advice and its reflection as well", async () => {
   const { first, ctx, rollout } = await begun(slipped);
   const written = trajectoryOf("reflection", [turnOf([1], [2])]);
-  const critic = says({ text: "think again", verdict: "failure", turn: 1, written });
+  const critic = says({ text: "think again", outcome: "failure", turn: 1, written });
   const { trajectories, units, critiques, stats } = await reflectThenRetry(rollout, { critic })(ctx);
   assert.equal(critiques!.get(first.id)!.turn, 1);
   assert.deepEqual(
@@ -172,7 +172,7 @@ test("reflectThenRetry: from the pivot on; an improvement counts with its advice
 
 test("reflectThenRetry: advice at the wrong place helps nobody, and is not learnt from", async () => {
   const { ctx, rollout } = await begun(slipped);
-  const critic = says({ text: "think again", verdict: "failure", turn: 2 });
+  const critic = says({ text: "think again", outcome: "failure", turn: 2 });
   const { units, stats } = await reflectThenRetry(rollout, { critic })(ctx);
   assert.equal(units.length, 2);
   assert.deepEqual(stats, { retries: 1, improved: 0, pivot: 2 });
@@ -185,7 +185,7 @@ test("reflectThenRetry: what is called a success is not tried again, and the wor
     [slipped, 1],
   ] as const) {
     const { ctx, rollout, plays } = await begun(settings);
-    const critic = says({ text: "", verdict: "success", written });
+    const critic = says({ text: "", outcome: "success", written });
     const made = await reflectThenRetry(rollout, { critic })(ctx);
     assert.deepEqual([made.units.length, plays.length], [units, 0]);
   }

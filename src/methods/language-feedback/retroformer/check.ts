@@ -4,14 +4,14 @@ import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { settingsOf } from "../../../method/settings.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { averageOf, plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { faults } from "./faults.ts";
 import { reflecting, retroformer } from "./method.ts";
 import type { RetrospectiveOptions } from "./retrospective.ts";
 
 /** An actor that follows a reflection naming one of eight repairs with probability 0.8; otherwise uniform. */
 const reading: Reading = {
-  told: (message) => /^r\d$/.test(message),
+  isRead: (message) => /^r\d$/.test(message),
   shift: (told, _reply, word) => (told.at(-1) === word ? Math.log(28) : 0),
 };
 

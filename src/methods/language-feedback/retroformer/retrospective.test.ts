@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Ending, Message, Trajectory } from "../../../core/types.ts";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { type Message, paid, succeeded, type Trajectory } from "../../../core/types.ts";
 

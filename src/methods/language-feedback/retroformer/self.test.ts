@@ -12,8 +12,8 @@ async function writer(reply: readonly string[], contextTokens = 64) {
     context: "message",
     prior: (context, word) => (word === (reply[context.length - 4] ?? "<end>") ? 50 : 0),
   });
-  const lexicon = ["q how", "verdict : success failure", "turn 1", "a1"];
-  return engine.create({ id: "policy", seed: 1, lexicon, contextTokens });
+  const vocabulary = ["q how", "verdict : success failure", "turn 1", "a1"];
+  return engine.create({ id: "policy", seed: 1, vocabulary, contextTokens });
 }
 const attempt = trajectoryOf("t", [
   turnOf([1], [2], {
@@ -43,7 +43,7 @@ async function criticised(
 test("selfCritique: the policy reads its attempt and a question; its exact tokens are kept", async () => {
   const { critique, counted, model } = await criticised(["verdict", ":", "failure"]);
   const { written, ...said } = critique!;
-  assert.deepEqual(said, { text: "verdict : failure", verdict: "failure" });
+  assert.deepEqual(said, { text: "verdict : failure", outcome: "failure" });
   const [turn] = written!.turns;
   assert.deepEqual(
     turn!.prompt.map(({ content }) => content),

@@ -1,6 +1,6 @@
 import { sampledTurn } from "../../../common/tokens/turns.ts";
-import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Message, ModelId, StopReason, Trajectory } from "../../../core/types.ts";
 import { critiqueQuestion, readCritique } from "./written.ts";
 

@@ -19,7 +19,7 @@ test("a critique in full: verdict, turn from 1, quotes as marks, advice as what 
   ].join("\n");
   assert.deepEqual(readCritique(text, t), {
     text: "go east instead",
-    verdict: "failure",
+    outcome: "failure",
     turn: 1,
     marks: [
       { turn: 0, from: 0, to: 8, good: true },
@@ -31,7 +31,7 @@ test("a critique in full: verdict, turn from 1, quotes as marks, advice as what 
 test("a verdict alone is enough; without advice all of it is said", () => {
   assert.deepEqual(readCritique(" verdict: inefficient \n\n", t), {
     text: "verdict: inefficient",
-    verdict: "inefficient",
+    outcome: "inefficient",
   });
 });
 

@@ -1,6 +1,6 @@
 /** The format in which a model writes a critique, and its strict parser. */
 
-import { marksOf, type Quote } from "../../../common/text/quotedSpans.ts";
+import { attributesOf, type Quote } from "../../../common/text/quotedSpans.ts";
 import type { Critique } from "../../../core/critique.ts";
 import type { Trajectory } from "../../../core/types.ts";
 
@@ -38,9 +38,9 @@ export function readCritique(text: string, { turns }: Trajectory): Critique | un
     return undefined;
   return {
     text: once.get("advice") ?? text.trim(),
-    verdict,
+    outcome: verdict,
     ...(turn !== undefined && { turn: Number(turn) - 1 }),
-    ...(quotes.length > 0 && { marks: marksOf(turns, quotes) }),
+    ...(quotes.length > 0 && { marks: attributesOf(turns, quotes) }),
   };
 }
 

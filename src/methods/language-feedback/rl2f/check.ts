@@ -10,7 +10,7 @@ import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { type Teacher, tryAgain } from "../../../worlds/tryAgain.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
-import { bounds, boundsLexicon, hiddenNumber } from "./hiddenNumber.ts";
+import { bounds, boundsVocabulary, hiddenNumber } from "./hiddenNumber.ts";
 import { rl2f } from "./method.ts";
 import { mistaught } from "./mistaught.ts";
 
@@ -22,7 +22,7 @@ const prior: Prior = (context, word) => (!context.includes("<assistant>") || /^\
 
 const dialogues = (seed: number, turns: number, words: (of: ReturnType<typeof hiddenNumber>) => Teacher) => {
   const single = hiddenNumber({ numbers, seed });
-  return tryAgain(single, { turns, words: words(single), lexicon: boundsLexicon });
+  return tryAgain(single, { turns, words: words(single), vocabulary: boundsVocabulary });
 };
 const taught = (seed: number, turns = answers) => dialogues(seed, turns, () => bounds);
 /** The feedback concerns another task. */

@@ -13,7 +13,8 @@ const code = codeOf(task);
 const wrong = ["w0", "w1", "w2"].find((word) => word !== code[1])!;
 
 obeysTheLaws(
-  () => tryAgain(environment, { words: critiquing(environment), lexicon: environment.critiqueLexicon! }),
+  () =>
+    tryAgain(environment, { words: critiquing(environment), vocabulary: environment.critiqueVocabulary! }),
   { garbage: 0.5 },
 );
 
@@ -25,7 +26,7 @@ test("critiquing says of the last reply what the environment's critique does, tr
     random: randomStream(1),
   };
   assert.equal(await critiquing(environment)(lesson), "wrong at step 2");
-  assert.equal(await critiquing(environment, { detail: "verdict" })(lesson), "wrong");
+  assert.equal(await critiquing(environment, { detail: "outcome" })(lesson), "wrong");
   assert.equal(await critiquing(environment, { accuracy: 0 })(lesson), "wrong at step 1");
   const answer = await critiquing(environment, { detail: "answer" })(lesson);
   assert.equal(answer, `wrong at step 2 : ${code[1]}`);

@@ -4,11 +4,11 @@ import { obeysTheLaws } from "../../../../test/env/laws.ts";
 import { play } from "../../../../test/env/play.ts";
 import { randomStream } from "../../../core/random.ts";
 import { tryAgain } from "../../../worlds/tryAgain.ts";
-import { bounds, boundsLexicon, hiddenNumber } from "./hiddenNumber.ts";
+import { bounds, boundsVocabulary, hiddenNumber } from "./hiddenNumber.ts";
 import { mistaught } from "./mistaught.ts";
 
 obeysTheLaws(() => hiddenNumber(), { garbage: 0.3 });
-obeysTheLaws(() => tryAgain(hiddenNumber(), { turns: 3, words: bounds, lexicon: boundsLexicon }), {
+obeysTheLaws(() => tryAgain(hiddenNumber(), { turns: 3, words: bounds, vocabulary: boundsVocabulary }), {
   garbage: 0.5,
 });
 

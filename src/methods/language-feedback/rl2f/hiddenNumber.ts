@@ -24,7 +24,7 @@ function drawn(numbers: number, random: Random): number {
 /**
  * Every task has the same prompt, "guess", and its own hidden number; the right reply has reward 1. A single reply
  * succeeds at most with the probability of number 1. For use with a teacher:
- * `tryAgain(hiddenNumber(), { words: bounds, lexicon: boundsLexicon })`.
+ * `tryAgain(hiddenNumber(), { words: bounds, vocabulary: boundsVocabulary })`.
  */
 export function hiddenNumber(options: HiddenNumberOptions = {}): Environment {
   const { numbers = 8, tasks = 200, seed = 1 } = options;
@@ -61,7 +61,7 @@ export function hiddenNumber(options: HiddenNumberOptions = {}): Environment {
     roles: ["agent"],
     splits,
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => ["guess", ...Array.from({ length: numbers }, (_, i) => `${i + 1}`)],
+    vocabulary: () => ["guess", ...Array.from({ length: numbers }, (_, i) => `${i + 1}`)],
     tasks: (split) =>
       splits.some((name) => name === split) ? Array.from({ length: tasks }, (_, i) => taskAt(split, i)) : [],
     start: async (task) => start(task),
@@ -90,4 +90,4 @@ export const bounds: Teacher = ({ task, replies }) => {
 };
 
 /** Every word of {@link bounds} but the numbers. */
-export const boundsLexicon = (): readonly string[] => ["over under no number"];
+export const boundsVocabulary = (): readonly string[] => ["over under no number"];

@@ -9,9 +9,9 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { withoutLeaks } from "./withoutLeaks.ts";
 import { withTeacherRows } from "./withTeacherRows.ts";
 
-const lexicon = ["guess 1 2 3 over under it is"];
-const codec = vocabularyCodec(lexicon);
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon, contextTokens: 64 });
+const vocabulary = ["guess 1 2 3 over under it is"];
+const codec = vocabularyCodec(vocabulary);
+const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, contextTokens: 64 });
 
 /** A dialogue of these guesses, each but the last met with these words. */
 function dialogue(id: string, guesses: readonly string[], words: readonly string[]): Trajectory {

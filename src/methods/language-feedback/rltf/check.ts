@@ -1,15 +1,15 @@
 import type { CritiqueDetail } from "../../../core/critique.ts";
 import type { Model } from "../../../core/model.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";
 import type { Environment } from "../../../env/environment.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { attemptWords } from "../../../rollout/retryWithFeedback.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { rltf, textFeedback } from "./method.ts";
 
@@ -39,7 +39,7 @@ const arm = (recipe: Recipe, what: string, groupSize: number) =>
         context: "message",
         prior: (_context, word) => (/^w\d$/.test(word) ? 0 : -1e9),
         reading: {
-          told: (message) => message.startsWith("your attempt"),
+          isRead: (message) => message.startsWith("your attempt"),
           shift: ([said = ""], reply, word) => (said.includes(`step ${reply.length + 1} : ${word}`) ? 4 : 0),
         },
       }),
@@ -62,6 +62,6 @@ export default defineCheck({
   method: arm(rltf, "the same, and the second attempt distilled into the first", 4),
   others: {
     single: arm(grpo, "GRPO on single answers", 8),
-    verdict: arm(variant(1, "verdict"), "distilled after critiques that only say right or wrong", 4),
+    verdict: arm(variant(1, "outcome"), "distilled after critiques that only say right or wrong", 4),
   },
 });

@@ -1,8 +1,8 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import type { RowInfo } from "../../../core/batch.ts";
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { toTrajectory } from "../../../credit/toTrajectory.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";

@@ -5,8 +5,8 @@ import { pack } from "../../../common/tokens/pack.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { withCritiqueRows } from "./withCritiqueRows.ts";
 
-const lexicon = ["q how a1 wrong step 1"];
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon, contextTokens: 32 });
+const vocabulary = ["q how a1 wrong step 1"];
+const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, contextTokens: 32 });
 const { codec } = model;
 const ctx = ctxOf({ model: () => model });
 const turn = turnOf([1], [2], {

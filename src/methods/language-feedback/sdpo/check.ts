@@ -3,7 +3,7 @@ import { codewords } from "../../../env/codewords.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { sdpo } from "./method.ts";
 
@@ -12,7 +12,7 @@ const obedience = 2;
 
 /** A model that can read: additional context shifts the logits that it has without it. */
 const reading: Reading = {
-  told: (message) => !/^q\d+$/.test(message),
+  isRead: (message) => !/^q\d+$/.test(message),
   shift: (told, reply, word) =>
     told.reduce((sum, message) => {
       const named = message.includes(`${word} at ${reply.length + 1}`);

@@ -3,8 +3,8 @@ import {
   critiqueText,
   environmentText,
   firstOf,
-  siblingSolution,
   type PrivilegedContext,
+  siblingSolution,
 } from "../../../common/tokens/privilegedContext.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { distillation } from "../../../objective/distillation.ts";

@@ -20,7 +20,7 @@ export const srpoReflection = method({
   summary: "answers, reflects and answers again in one reply; correcting a wrong first answer earns most",
   paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning",
   mechanism:
-    "A reply holds an attempt, a reflection on it and a revised attempt (the environment secondThoughts). Demonstrations of such replies, most of which correct a wrong first answer, are imitated first. RL then rewards both answers: correcting earns most, keeping a right answer less, breaking one little. A format term and a Gaussian term over the length are added; the latter makes padding the reflection useless. Once correcting is easy, right first answers no longer earn more, so monitor their share.",
+    "A reply holds an attempt, a reflection on it and a revised attempt (the environment selfReflection). Demonstrations of such replies, most of which correct a wrong first answer, are imitated first. RL then rewards both answers: correcting earns most, keeping a right answer less, breaking one little. A format term and a Gaussian term over the length are added; the latter makes padding the reflection useless. Once correcting is easy, right first answers no longer earn more, so monitor their share.",
   equation: [
     "R = R_acc + 0.5 · [the form holds] + 0.1 · exp(−(|L − 2n| / 0.5n)²)      L: tokens, n: those of the first attempt",
     "R_acc = 1 wrong then right, 0.75 right twice, 0.25 right then wrong, 0 wrong twice, half its value for a single answer",

@@ -6,8 +6,8 @@ import type { Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { accuracy, lengthBell, type ReflectionOptions, reflection } from "./reflection.ts";
 
-const lexicon = ["<think> </think> <answer> </answer> <reflection> </reflection> yes no so hm"];
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon, contextTokens: 64 });
+const vocabulary = ["<think> </think> <answer> </answer> <reflection> </reflection> yes no so hm"];
+const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, contextTokens: 64 });
 
 /** "yes" is right. */
 const ctx = ctxOf({

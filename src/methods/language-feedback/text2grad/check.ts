@@ -1,11 +1,11 @@
-import type { Critiquer } from "../../../core/critic.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { averageOf, plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { spanRewards, text2grad } from "./method.ts";
 import { spotty } from "./spotty.ts";

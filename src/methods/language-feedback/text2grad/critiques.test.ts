@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { randomStream } from "../../../core/random.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { critiques } from "./critiques.ts";
 
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon: ["a b c"], contextTokens: 8 });
+const model = await tabularEngine().create({
+  id: "policy",
+  seed: 1,
+  vocabulary: ["a b c"],
+  contextTokens: 8,
+});
 const ctx = ctxOf({ random: randomStream(1), model: () => model });
 const turn = turnOf([1], [...model.codec.encode("a b c")], {
   action: { role: "assistant", content: "a b c" },

@@ -1,7 +1,7 @@
 import { markedSpan } from "../../../common/text/quotedSpans.ts";
 import type { Ctx } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critic.ts";
 import type { Critique } from "../../../core/critique.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
 import type { Ref, Trajectory } from "../../../core/types.ts";

@@ -1,6 +1,6 @@
 import { whitened } from "../../../advantage/whitened.ts";
-import type { Critiquer } from "../../../core/critic.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { critiques } from "./critiques.ts";
 import { markedSpans } from "./markedSpans.ts";

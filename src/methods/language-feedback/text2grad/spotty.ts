@@ -1,4 +1,4 @@
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 
 /** Settings of {@link spotty}. */
 export interface SpottyOptions {

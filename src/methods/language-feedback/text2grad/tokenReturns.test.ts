@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { obeys } from "../../../../test/advantage/laws.ts";
 import { evidenceOf } from "../../../../test/core/make.ts";
-import type { Credited, AnnotatedExperience } from "../../../core/slots.ts";
+import type { AnnotatedExperience, Credited } from "../../../core/slots.ts";
 import type { Span } from "../../../core/types.ts";
 import { tokenReturns } from "./tokenReturns.ts";
 

@@ -30,10 +30,10 @@ function world() {
   const memory = new Map<string, Json>();
   const asked: Play[] = [];
   const taskAt = (id: string): Task => tasks.find((t) => t.id === id)!;
-  const ctx = (...practice: readonly string[]): Ctx =>
+  const ctx = (...training: readonly string[]): Ctx =>
     ctxOf({
       random: randomStream(1),
-      practice: practice.map(taskAt),
+      tasks: training.map(taskAt),
       memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },
       task: taskAt,
       embed: (texts) => hashedText().embed(texts),
@@ -90,8 +90,8 @@ test("cases are shown by likeness, those that went well apart, and never to the 
 test("a text is embedded once, however many episodes look at it, and forgotten with its case", async () => {
   const { ctx, memory } = world();
   const embedded: string[] = [];
-  const here = (...practice: readonly string[]): Ctx => ({
-    ...ctx(...practice),
+  const here = (...training: readonly string[]): Ctx => ({
+    ...ctx(...training),
     embed: async (texts) => {
       embedded.push(...texts);
       // others look meanwhile

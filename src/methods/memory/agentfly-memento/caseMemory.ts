@@ -7,7 +7,7 @@ import { dot } from "../../../core/encoder.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
 import { type Id, type Message, succeeded, type Task, type Trajectory } from "../../../core/types.ts";
-import { recordLibraryUse } from "../../../memory/notedLibrary.ts";
+import { recordLibraryUse } from "../../../memory/libraryUse.ts";
 
 /** Settings of {@link withCases}. */
 export interface WithCasesOptions {
@@ -65,7 +65,7 @@ export function withCases(rollout: Rollout, options: WithCasesOptions = {}): Rol
   return async (ctx) => {
     const known = readCases(ctx.memory);
     const texts =
-      known.length === 0 ? [] : [...known.map(({ situation }) => situation), ...ctx.practice.map(queryOf)];
+      known.length === 0 ? [] : [...known.map(({ situation }) => situation), ...ctx.tasks.map(queryOf)];
     const at = await vectorsOf(ctx, texts, vectors);
     vectors = at;
     const shown: Record<Id, Shown[]> = {};

@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Reading } from "../../../engine/tabular/reading.ts";
 import { planOf, tickets } from "../../../env/tickets.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf } from "../../../train/trainingArm.ts";
+import { averageOf, trainingArm } from "../../../train/trainingArm.ts";
 import { caseWords, type WithCasesOptions } from "./caseMemory.ts";
 import { agentflyMementoWith } from "./method.ts";
 
@@ -26,7 +26,7 @@ function frozen(seed: number) {
       .map(planOf),
   );
   const reading: Reading = {
-    told: (message) => message.startsWith("These went"),
+    isRead: (message) => message.startsWith("These went"),
     shift: (told, _reply, word) => {
       const good = told.flatMap(goodPlans);
       if (good.length === 0 || !plans.has(word)) return 0;

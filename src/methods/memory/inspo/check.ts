@@ -6,7 +6,7 @@ import type { CoEvolutionOptions } from "../../../memory/instructions/coEvolutio
 import { lineEditor } from "../../../memory/instructions/proposers.ts";
 import { method } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { averageOf, plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { instructedBy } from "./method.ts";
 
 const length = 4;
@@ -22,7 +22,7 @@ const stock = words.flatMap((word) => Array.from({ length }, (_, place) => `${wo
 
 /** Each line raises its word at its position by 2 nats; learnt weights are shared by all instructions. */
 const reading: Reading = {
-  told: (message) => message.includes(" at "),
+  isRead: (message) => message.includes(" at "),
   shift: (told, reply, word) =>
     2 *
     told.flatMap((text) => text.split("\n")).filter((line) => line === `${word} at ${reply.length + 1} .`)

@@ -26,8 +26,8 @@ interface Seen {
   readonly members: readonly Instruction[];
 }
 
-/** Practice under these instructions; what was seen after each iteration, and what the proposer was told. */
-async function practised(options: Partial<CoEvolutionOptions>, iterations: number) {
+/** Training under these instructions; what was seen after each iteration, and what the proposer was told. */
+async function trained(options: Partial<CoEvolutionOptions>, iterations: number) {
   const seen: Seen[] = [];
   const wishes: InstructionWish[] = [];
   const recipe = method({
@@ -53,7 +53,7 @@ async function practised(options: Partial<CoEvolutionOptions>, iterations: numbe
     engine: tabularEngine(),
     seed: 5,
     iterations,
-    watch: ({ experience, stats }, { memory }) => {
+    onIteration: ({ experience, stats }, { memory }) => {
       const members = populationIn({ get: (key) => memory[key] });
       seen.push({ trajectories: experience.trajectories, stats, members: members ?? [] });
     },
@@ -65,7 +65,7 @@ const told = ({ turns }: Trajectory): string =>
   turns[0]!.prompt.find(({ role }) => role === "system")?.content ?? "";
 
 test("coEvolved: a group shares one instruction, as its system message; different groups draw their own", async () => {
-  const { seen } = await practised({}, 4);
+  const { seen } = await trained({}, 4);
   const used = new Set<string>();
   for (const { trajectories } of seen) {
     for (const group of Map.groupBy(trajectories, ({ task }) => task).values()) {
@@ -78,7 +78,7 @@ test("coEvolved: a group shares one instruction, as its system message; differen
 });
 
 test("coEvolved: each group is one draw of its instruction, which earns an exponential mean of what it was paid", async () => {
-  const { seen } = await practised({ rate: 0.5 }, 1);
+  const { seen } = await trained({ rate: 0.5 }, 1);
   const [{ trajectories, members }] = seen as [Seen];
   assert.equal(
     members.reduce((sum, { draws }) => sum + draws, 0),
@@ -97,10 +97,7 @@ test("coEvolved: each group is one draw of its instruction, which earns an expon
 });
 
 test("coEvolved: every K iterations the worst makes room for a candidate, whose trials are counted", async () => {
-  const { seen, wishes, counters } = await practised(
-    { every: 3, leastDraws: 1, verification: 5, shown: 2 },
-    4,
-  );
+  const { seen, wishes, counters } = await trained({ every: 3, leastDraws: 1, verification: 5, shown: 2 }, 4);
   assert.deepEqual(
     seen.map(({ stats }) => stats["instructions.joined"]),
     [0, 0, 1, 0],
@@ -115,7 +112,7 @@ test("coEvolved: every K iterations the worst makes room for a candidate, whose 
 });
 
 test("instructionVersions: the best first, and what was written from episodes names them", async () => {
-  const { seen, wishes } = await practised({ every: 3, leastDraws: 1, shown: 2 }, 3);
+  const { seen, wishes } = await trained({ every: 3, leastDraws: 1, shown: 2 }, 3);
   const [best, ...others] = instructionVersions(seen[2]!.members, "prompt", 1);
   const weights = seen[2]!.members.map(({ weight }) => weight);
   assert.match(best!.why, new RegExp(`^earned ${Math.max(...weights).toFixed(3)} of late`));
@@ -132,17 +129,17 @@ test("instructionVersions: the best first, and what was written from episodes na
 });
 
 test("coEvolved: equal seeds, equal populations; no evolution where none is wished", async () => {
-  const [once, again] = await Promise.all([practised({ every: 2 }, 4), practised({ every: 2 }, 4)]);
+  const [once, again] = await Promise.all([trained({ every: 2 }, 4), trained({ every: 2 }, 4)]);
   assert.deepEqual(
     once.seen.map(({ members }) => members),
     again.seen.map(({ members }) => members),
   );
-  const still = await practised({ every: Number.POSITIVE_INFINITY }, 4);
+  const still = await trained({ every: Number.POSITIVE_INFINITY }, 4);
   assert.equal(still.wishes.length, 0);
   assert.equal(still.counters.episodes, 64);
 });
 
-test("inspo: practises as it is", async () => {
+test("inspo: trains as it is", async () => {
   const { counters } = await trainInMemory({
     environment: codewords({ questions: 2, length: 2, vocabulary: 3 }),
     method: inspo.build({ tasks: 2, groupSize: 2 }),

@@ -107,7 +107,7 @@ const arm = (what: string, context: Context): Arm => ({
   async measure(choice, seed) {
     const { policy, counters, curve } = await trainInMemory({
       // the words of the longest tasks' prompts are in the vocabulary, though never seen in training
-      environment: { ...world(context, few, seed), lexicon: world(context, many, seed).lexicon! },
+      environment: { ...world(context, few, seed), vocabulary: world(context, many, seed).vocabulary! },
       engine: reader(context === "state"),
       method: mem1.build({ ...plainAscent, tasks, groupSize, learningRate: Number(choice.learningRate) }),
       seed,

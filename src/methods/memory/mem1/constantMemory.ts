@@ -42,7 +42,7 @@ export function constantMemory(environment: Environment, options: ConstantMemory
     critique: _critique,
     expert: _expert,
     flawed: _flawed,
-    lexicon,
+    vocabulary,
     limits,
     ...rest
   } = environment;
@@ -54,9 +54,9 @@ export function constantMemory(environment: Environment, options: ConstantMemory
       [...environment.abilities].filter((ability) => ability !== "expert" && ability !== "legal"),
     ),
     limits: { ...limits, actionTokens: limits.actionTokens + words + 1 },
-    ...(lexicon && {
-      lexicon: () => [
-        ...lexicon(),
+    ...(vocabulary && {
+      vocabulary: () => [
+        ...vocabulary(),
         separator,
         "left",
         ...Array.from({ length: limits.turns }, (_, i) => `${i + 1}`),

@@ -92,7 +92,7 @@ export function ledger(options: LedgerOptions = {}): Environment {
     limits: { turns, actionTokens: kinds + 1 },
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: tasks }, (_, i) => taskAt(split, i)) : [],
-    lexicon: () => [...values, ...chatter, "next nothing", `questions ${questions}`],
+    vocabulary: () => [...values, ...chatter, "next nothing", `questions ${questions}`],
     expert: (task, conversation) => {
       const turned = conversation.filter(({ role }) => role === "assistant").length;
       return turned < questions ? "next" : valuesAsked(task).join(" ");

@@ -26,7 +26,7 @@ function latest(messages: readonly Message[], words: number): readonly Message[]
 /** What the agent sees is (prompt, the latest messages that fit, "n left"); nothing else differs. */
 export function recentHistory(environment: Environment, { words }: RecentHistoryOptions): Environment {
   demand(isWhole(words, 0, 1_000_000), "recentHistory: words", words, "a whole number from 0 to 1000000");
-  const { expert: _expert, flawed: _flawed, lexicon, limits, ...rest } = environment;
+  const { expert: _expert, flawed: _flawed, vocabulary, limits, ...rest } = environment;
   const after = (task: Task, inner: Episode, said: readonly Message[], turn: number): Episode => {
     let history = said;
     let done = turn;
@@ -60,8 +60,12 @@ export function recentHistory(environment: Environment, { words }: RecentHistory
     summary: `${environment.summary}; of the history only the last ${words} words are seen`,
     abilities: new Set([...environment.abilities].filter((ability) => ability !== "expert")),
     limits,
-    ...(lexicon && {
-      lexicon: () => [...lexicon(), "left", ...Array.from({ length: limits.turns }, (_, i) => `${i + 1}`)],
+    ...(vocabulary && {
+      vocabulary: () => [
+        ...vocabulary(),
+        "left",
+        ...Array.from({ length: limits.turns }, (_, i) => `${i + 1}`),
+      ],
     }),
     start: async (task, random) => after(task, await environment.start(task, random), [], 0),
   });

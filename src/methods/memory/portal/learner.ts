@@ -38,7 +38,7 @@ export function treeSearch(options: TreeSearchOptions): {
   const current = (ctx: Ctx): Node => parseTree(textOf(ctx.memory.get(treeKey)) ?? first, grammar);
   const play = async (ctx: Ctx, tree: Node): Promise<readonly Trajectory[]> => {
     const program = treeProgram(tree, options);
-    const episodes = ctx.practice.map(({ id }) => ctx.play({ task: id, attempt: 0, program }));
+    const episodes = ctx.tasks.map(({ id }) => ctx.play({ task: id, attempt: 0, program }));
     return (await Promise.all(episodes)).flat();
   };
   return {
@@ -82,7 +82,7 @@ function adopt(
     name: "tree",
     artefact: treeArtefact(tree, grammar, idle),
     parents: before ? [before.id] : [],
-    why: `success in ${Math.round(100 * success)} % of ${ctx.practice.length} episodes, ${turns.toFixed(1)} turns`,
+    why: `success in ${Math.round(100 * success)} % of ${ctx.tasks.length} episodes, ${turns.toFixed(1)} turns`,
     origins: { ...writtenBy("reflection"), trajectories: read.map(({ id }) => id) },
   });
   if ("id" in made) ctx.artefacts.adopt(made.id);

@@ -73,6 +73,6 @@ test("pursuit: six steps of a chase take the breath, which three turns of rest b
 
 test("pursuit: what it lists is what it does and says", () => {
   assert.equal(pursuitSkills.length, 8);
-  const words = new Set(env.lexicon!().flatMap((text) => text.split(" ")));
+  const words = new Set(env.vocabulary!().flatMap((text) => text.split(" ")));
   for (const word of [...pursuitSkills, ...pursuitFacts]) assert.ok(words.has(word));
 });

@@ -294,7 +294,7 @@ export function pursuit(): Environment {
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: turnLimit, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       ...pursuitSkills,
       ...pursuitFacts,
       "facts : ; success failure running lacks not no such skill",

@@ -250,25 +250,25 @@ test("chatRewriter: a tree that cannot be read goes back with the parser's messa
   assert.equal(never.length, 3);
 });
 
-test("portal: practice leaves a readable tree in the run's memory, and equal seeds leave equal ones", async () => {
+test("portal: training leaves a readable tree in the run's memory, and equal seeds leave equal ones", async () => {
   const runs = await Promise.all(
     [1, 1].map(async () => {
       let tree: unknown;
       const engine = tabularEngine();
       let version: ArtefactVersion | undefined;
-      const practised = await trainInMemory({
+      const trained = await trainInMemory({
         environment: pursuit(),
         method: portal.build({ tasks: 2 }),
         engine,
         seed: 3,
         iterations: 3,
-        watch: (_done, state) => {
+        onIteration: (_done, state) => {
           tree = state.memory[treeKey];
           version = currentArtefact(state);
         },
       });
-      const measured = (await practised.evaluate("test", "greedy")).success;
-      return { tree, counters: practised.counters, version, measured };
+      const measured = (await trained.evaluate("test", "greedy")).success;
+      return { tree, counters: trained.counters, version, measured };
     }),
   );
   assert.deepEqual(runs[0], runs[1]);

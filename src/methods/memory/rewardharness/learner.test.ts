@@ -7,8 +7,8 @@ import type { Chat, ChatRequest } from "../../../core/chat.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Candidate, RubricLibrary } from "../../../core/rubrics.ts";
-import { chatRubricJudge } from "../../../critic/rubricJudge.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import { chatRubricJudge } from "../../../evaluator/rubricJudge.ts";
 import { chatProposer } from "../../../memory/rubrics/proposer.ts";
 import { currentArtefact, proposedArtefacts } from "../../../train/artefacts.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
@@ -29,7 +29,7 @@ test("rewardharness: trains nothing until the labels are there, then raises what
     engine: tabularEngine(),
     seed: 1,
     iterations: 40,
-    watch: ({ experience: { trajectories }, stats }, state) => {
+    onIteration: ({ experience: { trajectories }, stats }, state) => {
       paid.push(mean(trajectories.map((t) => t.turns[0]?.rewards.outcome ?? 0)));
       steps.push(stats.steps ?? 0);
       kept = evolutionIn({ get: (key) => state.memory[key] })?.best.accuracy;

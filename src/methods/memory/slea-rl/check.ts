@@ -2,7 +2,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Reading } from "../../../engine/tabular/reading.ts";
 import { keyGrid } from "../../../env/keyGrid.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { averageOf, plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { type SleaRlOptions, sleaRlWith } from "./method.ts";
 
 const iterations = 60;
@@ -10,7 +10,7 @@ const moves = ["north", "east", "south", "west"];
 
 /** A lesson about the current place raises or lowers its move by 2 nats, however often it is shown. */
 const reading: Reading = {
-  told: (message) => message.startsWith("Lessons :"),
+  isRead: (message) => message.startsWith("Lessons :"),
   shift: (told, _reply, word, context) => {
     const [place = ""] = context.join(" ").match(/row \d+ column \d+ key \w+/) ?? [];
     const says = (what: string): boolean =>

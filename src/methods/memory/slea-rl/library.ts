@@ -31,7 +31,7 @@ export const libraryShape = z.object({
 export type Cluster = Readonly<z.infer<typeof clusterShape>>;
 /** A lesson of a cluster, its source trajectory, and its score in the unit of the reward. */
 export type Lesson = Readonly<z.infer<typeof lessonShape>>;
-export type LessonKind = Lesson["kind"];
+export type TrainingExampleKind = Lesson["kind"];
 export interface Library {
   readonly clusters: readonly Cluster[];
   readonly lessons: readonly Lesson[];
@@ -53,9 +53,9 @@ export interface LibraryLimits {
   /** Similarity ratio above which a lesson counts as a duplicate in its cluster. Default 0.85. */
   readonly alike?: number;
   /** Most lessons; the lowest scores are evicted, of equals the newest. Default 100 strategies, 50 warnings. */
-  readonly kept?: Readonly<Record<LessonKind, number>>;
+  readonly kept?: Readonly<Record<TrainingExampleKind, number>>;
   /** Most lessons added per admission. Default 10 strategies, 5 warnings. */
-  readonly added?: Readonly<Record<LessonKind, number>>;
+  readonly added?: Readonly<Record<TrainingExampleKind, number>>;
 }
 
 export const emptyLibrary: Library = { clusters: [], lessons: [], made: 0 };
@@ -79,7 +79,7 @@ export function clusterOf(
 export function lessonsAt(
   { lessons }: Pick<Library, "lessons">,
   cluster: Id | undefined,
-  most: Readonly<Record<LessonKind, number>> = { strategy: 2, warning: 1 },
+  most: Readonly<Record<TrainingExampleKind, number>> = { strategy: 2, warning: 1 },
 ): readonly Lesson[] {
   const here = lessons.filter((lesson) => lesson.cluster === cluster);
   return kinds.flatMap((kind) => best(here, kind, most[kind]));
@@ -136,7 +136,7 @@ export function experienceOf({ clusters, lessons }: Library): ExperienceLibrary 
   return { kind: "experience", entries };
 }
 
-const kinds: readonly LessonKind[] = ["strategy", "warning"];
+const kinds: readonly TrainingExampleKind[] = ["strategy", "warning"];
 /** Characters of an observation that are compared. */
 const compared = 500;
 
@@ -168,7 +168,7 @@ function opened(
   };
 }
 
-const best = (lessons: readonly Lesson[], kind: LessonKind, most: number): readonly Lesson[] =>
+const best = (lessons: readonly Lesson[], kind: TrainingExampleKind, most: number): readonly Lesson[] =>
   lessons
     .filter((lesson) => lesson.kind === kind)
     .toSorted((a, b) => b.score - a.score)

@@ -33,7 +33,7 @@ function world(act: (seen: string) => string, leaksIn: (artefact: Artefact) => r
     ctxOf({
       clock: { iteration, phase: "train", step: 0 },
       random: randomStream(1),
-      practice: [task!],
+      tasks: [task!],
       task: () => task!,
       artefacts: artefactsIn(state, leaksIn, () => {}),
       memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },

@@ -2,7 +2,7 @@
 import type { Advise, Ctx, Memory, Play, Seen } from "../../../core/context.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../../core/types.ts";
-import { recordLibraryUse } from "../../../memory/notedLibrary.ts";
+import { recordLibraryUse } from "../../../memory/libraryUse.ts";
 import {
   admitted,
   clusterOf,
@@ -10,12 +10,12 @@ import {
   emptyLibrary,
   experienceOf,
   type Lesson,
-  type LessonKind,
   type Library,
   type LibraryLimits,
   lessonsAt,
   libraryShape,
   retrieved,
+  type TrainingExampleKind,
 } from "./library.ts";
 import { type LessonWriter, lastSeen, messagesOf, seenAt, turnLessons } from "./writers.ts";
 
@@ -24,7 +24,7 @@ export interface LessonOptions extends LibraryLimits {
   /** Lessons of the current cluster before every action, or lessons of any cluster before the first. Default "step". */
   readonly at?: "step" | "start";
   /** Most lessons shown at once. Default 2 strategies and 1 warning. */
-  readonly most?: Readonly<Record<LessonKind, number>>;
+  readonly most?: Readonly<Record<TrainingExampleKind, number>>;
   /** Most characters of them. Default 800. */
   readonly characters?: number;
   /** Iterations without lessons at the beginning. Default 5. */
@@ -89,7 +89,7 @@ export function withLessons(rollout: Rollout, options: LessonOptions = {}): Roll
 export function gatherLessons(each: Update, options: LessonOptions = {}): Update {
   const { write = turnLessons, score = paid, good = 0.5, episodes = 5, discount = 0.95 } = options;
   const { scope = everywhere } = options;
-  const draftsOf = async (ctx: Ctx, t: Trajectory, kind: LessonKind): Promise<readonly Draft[]> => {
+  const draftsOf = async (ctx: Ctx, t: Trajectory, kind: TrainingExampleKind): Promise<readonly Draft[]> => {
     const place = scope(ctx.task(t.task));
     return (await write(t, kind)).map(({ turn, text }) => {
       const worth = score(t) * discount ** (t.turns.length - 1 - turn);

@@ -4,7 +4,7 @@ import { abridged } from "../../../common/text/abridged.ts";
 import { transcript } from "../../../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../../../core/chat.ts";
 import type { Message, Trajectory } from "../../../core/types.ts";
-import type { LessonKind } from "./library.ts";
+import type { TrainingExampleKind } from "./library.ts";
 
 /** A lesson for the observation before one of the turns. */
 export interface Written {
@@ -15,7 +15,7 @@ export interface Written {
 /** Strategies are written from successful episodes, warnings from unsuccessful ones. */
 export type LessonWriter = (
   t: Trajectory,
-  kind: LessonKind,
+  kind: TrainingExampleKind,
 ) => readonly Written[] | Promise<readonly Written[]>;
 
 /**
@@ -68,7 +68,7 @@ const [heading, doAt, bewareAt, colon] = lessonWords;
  * Lessons beyond `characters` are left out; without lessons there is no message.
  */
 export function messagesOf(
-  lessons: readonly { readonly kind: LessonKind; readonly when: string; readonly text: string }[],
+  lessons: readonly { readonly kind: TrainingExampleKind; readonly when: string; readonly text: string }[],
   characters = 800,
 ): readonly Message[] {
   let content: string = heading;

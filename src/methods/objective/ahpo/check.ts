@@ -4,7 +4,7 @@ import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { isHard, sequences } from "../../../worlds/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
@@ -15,7 +15,11 @@ const environment = (seed: number) =>
   sequences({ questions: 6, length: 3, vocabulary: 8, pay: { kind: "uneven", share: 0.5 }, seed });
 
 /** Exact expected reward, mean over the questions that `of` takes. */
-async function reward({ policy }: TrainedInMemory, seed: number, of: (task: Task) => boolean): Promise<number> {
+async function reward(
+  { policy }: TrainedInMemory,
+  seed: number,
+  of: (task: Task) => boolean,
+): Promise<number> {
   const env = environment(seed);
   const one = (task: Task): Promise<number> =>
     expectedValue(policy, task, env.all, (y) => env.payOf(task, y));

@@ -109,7 +109,7 @@ export function gridworld(options: GridworldOptions = {}): Gridworld {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 1 },
-    lexicon: () => [...gridMoves, ...cells.map(view)],
+    vocabulary: () => [...gridMoves, ...cells.map(view)],
     tasks: (split) =>
       (split === "train" || split === "test" ? beginnings : []).map((cell) => ({
         id: `gridworld/${split}/${cell}`,

@@ -55,7 +55,7 @@ const arm = (recipe: Recipe): Arm => ({
       }),
       seed,
       iterations: 40,
-      watch: async (_done, _state, policy) => {
+      onIteration: async (_done, _state, policy) => {
         seen.push({ hard: await success(policy, hard), middling: await success(policy, middling) });
       },
     });

@@ -6,7 +6,7 @@ import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { entropyBonus } from "../../../objective/entropyBonus.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { covarianceRatio } from "./covarianceRatio.ts";

@@ -77,7 +77,7 @@ export function doors(options: DoorsOptions = {}): Environment {
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "on",
       "out",
       ...Array.from({ length: 2 * corridors }, (_, c) =>

@@ -2,7 +2,7 @@ import { pairRows } from "../../../common/tokens/pack.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { miniO3 } from "./method.ts";
 import { largestLead, leaderAfter, leadWord, votes } from "./votes.ts";

@@ -66,7 +66,7 @@ test("guided: with the right hints, which its pseudo-hints are here, who does as
     });
     assert.equal(result.success.mean, 1);
   }
-  assert.deepEqual(environment.lexicon!(), [...world.lexicon!(), "so"]);
+  assert.deepEqual(environment.vocabulary!(), [...world.vocabulary!(), "so"]);
 });
 
 test("guided: equal seeds give equal replies, whatever else is played", async () => {

@@ -8,7 +8,10 @@ import { type OverTurnMaskOptions, overTurnMask } from "./overTurnMask.ts";
 
 const over = (limit: "turns" | "seconds"): Ending => ({ kind: "truncated", limit, at: 6 });
 
-function ended(rewards: readonly (readonly number[])[], ends: Readonly<Record<string, Ending>>): AnnotatedExperience {
+function ended(
+  rewards: readonly (readonly number[])[],
+  ends: Readonly<Record<string, Ending>>,
+): AnnotatedExperience {
   const evidence = evidenceOf(rewards);
   const trajectories = evidence.trajectories.map((t) => ({ ...t, end: ends[t.id] ?? t.end }));
   return { ...evidence, trajectories };

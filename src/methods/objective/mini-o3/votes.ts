@@ -114,7 +114,11 @@ export function votes(options: VotesOptions = {}): Environment {
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 1 },
-    lexicon: () => ["ask", "answer", ...Array.from({ length: largestLead + 1 }, (_, lead) => leadWord(lead))],
+    vocabulary: () => [
+      "ask",
+      "answer",
+      ...Array.from({ length: largestLead + 1 }, (_, lead) => leadWord(lead)),
+    ],
     tasks: (split) =>
       splits.includes(split) ? Array.from({ length: questions }, (_, i) => taskAt(split, i)) : [],
     start: async (task, random) => {

@@ -59,7 +59,7 @@ async function cosine(ctx: Ctx, seed: number, objective: Objective): Promise<Sta
   const sampler = await scattered(seed, 1, { bias }).create({
     id: "sampler",
     seed,
-    lexicon: env.lexicon?.() ?? [],
+    vocabulary: env.vocabulary?.() ?? [],
     contextTokens: 64,
   });
   const under = async (model: Parameters<typeof replyProbabilities>[0]): Promise<Batch> => {

@@ -2,7 +2,7 @@ import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { sequences } from "../../../worlds/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";

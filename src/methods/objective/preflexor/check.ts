@@ -82,7 +82,7 @@ const arm = (recipe: Recipe): Arm => ({
       }),
       seed,
       iterations: 40,
-      watch: async (_done, _state, policy) => {
+      onIteration: async (_done, _state, policy) => {
         const all = await Promise.all(tasks.map((task) => look(policy, task)));
         seen.push({
           success: mean(all.map((x) => x.success)),

@@ -4,7 +4,7 @@ import { method } from "../../../method/method.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, averageOf, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { averageOf, plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { sequences } from "../../../worlds/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";

@@ -5,7 +5,7 @@ import { grpoSlots } from "../../../method/baseline.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { defineCheck } from "../../../train/check.ts";
-import { trainingArm, averageOf, plainAscent } from "../../../train/trainingArm.ts";
+import { averageOf, plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { combination } from "./combination.ts";
 import { seeupo } from "./method.ts";
 import { type TurnByTurnOptions, turnByTurn } from "./turnByTurn.ts";

@@ -103,7 +103,7 @@ export function combination(options: CombinationOptions = {}): Environment {
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns, actionTokens: 1 },
-    lexicon: () => [...moves, "next", ...Array.from({ length: 2 * games }, (_, i) => `g${i}`)],
+    vocabulary: () => [...moves, "next", ...Array.from({ length: 2 * games }, (_, i) => `g${i}`)],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task) => start(task),
     async verify(task, trajectory) {

@@ -73,7 +73,7 @@ export function annotated(options: AnnotatedOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 2 },
-    lexicon: () => [
+    vocabulary: () => [
       ...words,
       ...Array.from({ length: total }, (_, i) => `q${i}`),
       ...Array.from({ length: topics }, (_, i) => `t${i}`),

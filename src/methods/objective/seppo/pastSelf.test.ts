@@ -8,13 +8,13 @@ import { pastSelf } from "./pastSelf.ts";
 import { drawnFromPool } from "./pool.ts";
 
 test("pastSelf: keeps the policy, then lets the drawn one play; failed episodes are in no unit", async () => {
-  const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon: ["a"], contextTokens: 8 });
+  const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary: ["a"], contextTokens: 8 });
   const plays: Play[] = [];
   const asked: string[] = [];
   const ctx = ctxOf({
     clock: { iteration: 1, phase: "train", step: 0 },
     random: randomStream(2),
-    practice: ["a", "b"].map((id) => ({ id, prompt: [], metadata: {}, seed: 1 })),
+    tasks: ["a", "b"].map((id) => ({ id, prompt: [], metadata: {}, seed: 1 })),
     model: () => model,
     frozen: (name) => {
       asked.push(name);

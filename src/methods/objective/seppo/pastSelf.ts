@@ -19,7 +19,7 @@ export function pastSelf({ size, groupSize = 8, temperature }: PastSelfOptions):
   return async (ctx) => {
     await keepInPool(ctx, size);
     const models = { agent: drawnFromPool(ctx, size) };
-    const plays = ctx.practice.flatMap(({ id: task }) =>
+    const plays = ctx.tasks.flatMap(({ id: task }) =>
       Array.from({ length: groupSize }, (_, attempt) =>
         ctx.play({
           task,

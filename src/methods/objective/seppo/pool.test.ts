@@ -34,7 +34,7 @@ async function run(seed: number, iterations: number, size: number, model: Model,
 }
 
 test("the pool holds a uniform sample of all past policies, and draws from it", async () => {
-  const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon: ["a"], contextTokens: 8 });
+  const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary: ["a"], contextTokens: 8 });
   const frozen = await model.freeze();
   const [size, iterations, runs] = [3, 6, 1500];
   const kept = new Array<number>(iterations).fill(0);

@@ -81,8 +81,8 @@ const arm = (what: string, objective: Objective): Arm => ({
   async measure(_choice, seed) {
     const env = environment(seed);
     const [sharp, flat] = [await solved(objective, 0.4, seed), await solved(objective, 3, seed)];
-    const lexicon = env.lexicon!();
-    const reference = await engine(seed).create({ id: "reference", seed, lexicon, contextTokens: 16 });
+    const vocabulary = env.vocabulary!();
+    const reference = await engine(seed).create({ id: "reference", seed, vocabulary, contextTokens: 16 });
     const won = (by: TrainedInMemory) => async (task: Task) =>
       winRate(preferencesOf(task), await policyOf(by.policy, task), await policyOf(reference, task));
     return {

@@ -10,7 +10,7 @@ test("withRevisions: each of two neighbours after either; one left over has none
   const model = await tabularEngine().create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c ask improve"],
+    vocabulary: ["a b c ask improve"],
     contextTokens: 32,
   });
   const { codec } = model;

@@ -10,7 +10,7 @@ import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, type TrainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { sft } from "../../baseline/sft/method.ts";

@@ -6,7 +6,7 @@ import type { Feedback } from "../../../core/slots.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { type FlrOptions, flrWith } from "./method.ts";
 import { answerWords, dissatisfied, followUps, satisfied } from "./world.ts";
 

@@ -9,7 +9,7 @@ import { type FollowUpLikelihoodOptions, followUpLikelihood } from "./followUpLi
 /** A user who says "yes" with odds 3 : 1 : 1 : 1 after a good reply, everything alike after another one. */
 const user: Promise<Model> = tabularEngine({
   prior: (context, word) => (context.includes("good") && word === "yes" ? Math.log(3) : 0),
-}).create({ id: "user", seed: 1, lexicon: ["ask good bad yes no oh"], contextTokens: 20 });
+}).create({ id: "user", seed: 1, vocabulary: ["ask good bad yes no oh"], contextTokens: 20 });
 
 const reply = (content: string, more: Partial<Trajectory> = {}): Trajectory =>
   trajectoryOf(

@@ -8,7 +8,7 @@ test("withFollowUpRows: what users said becomes rows of the model that plays the
   const user = await tabularEngine().create({
     id: "user",
     seed: 1,
-    lexicon: ["ask a well done"],
+    vocabulary: ["ask a well done"],
     contextTokens: 20,
   });
   const prompt = [{ role: "user", content: "ask" }] as const;

@@ -72,7 +72,7 @@ export function followUps(options: FollowUpsOptions = {}): Environment {
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       ...words,
       ...satisfied,
       ...dissatisfied,

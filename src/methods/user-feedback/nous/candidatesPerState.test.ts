@@ -31,9 +31,7 @@ function playing(broken?: string) {
 
 test("every state of the episode played has a group of branches, which go one step further", async () => {
   const { play, plays } = playing("q#4");
-  const { units, trajectories } = await candidatesPerState({ candidates: 2 })(
-    ctxOf({ practice: [task], play }),
-  );
+  const { units, trajectories } = await candidatesPerState({ candidates: 2 })(ctxOf({ tasks: [task], play }));
   assert.deepEqual(
     units.map(({ id, group, members }) => [id, group, members]),
     [
@@ -64,7 +62,7 @@ test("every state of the episode played has a group of branches, which go one st
 
 test("a played episode that failed has no states", async () => {
   const { play } = playing("q#0");
-  assert.deepEqual(await candidatesPerState()(ctxOf({ practice: [task], play })), {
+  assert.deepEqual(await candidatesPerState()(ctxOf({ tasks: [task], play })), {
     trajectories: [],
     units: [],
   });
@@ -83,7 +81,7 @@ test("in a real dialogue the branches of a state see the same, and differ in the
     }).build({ ...plainAscent, tasks: 2 }),
     seed: 1,
     iterations: 1,
-    watch: (done) => void seen.push(done),
+    onIteration: (done) => void seen.push(done),
   });
   const { trajectories, units } = seen[0]!.experience;
   const byId = new Map(trajectories.map((t) => [t.id, t]));

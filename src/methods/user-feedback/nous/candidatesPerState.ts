@@ -25,7 +25,7 @@ export function candidatesPerState(options: CandidatesPerStateOptions = {}): Rol
   const warmth = temperature === undefined ? {} : { temperature };
   return async (ctx) => {
     const tried = await Promise.all(
-      ctx.practice.map(async ({ id: task }) => {
+      ctx.tasks.map(async ({ id: task }) => {
         const [trajectory] = await ctx.play({ task, attempt: 0, ...warmth });
         if (!trajectory || trajectory.end.kind === "failed") return [];
         const at = async (turn: number, candidate: number): Promise<readonly Branch[]> => {

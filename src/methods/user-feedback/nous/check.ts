@@ -10,7 +10,7 @@ import { method, type SlotChoices } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { clarification } from "../../../worlds/clarification.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { entropyReduction } from "./entropyReduction.ts";

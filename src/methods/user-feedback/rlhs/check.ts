@@ -5,7 +5,7 @@ import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { hindsightRatings } from "./hindsightRatings.ts";
 import { rlhs } from "./method.ts";
 import { beliefAfter, buyingChance, ratingAtOnce, shop, shopReplies, shopWorld, worthOf } from "./shop.ts";

@@ -7,7 +7,10 @@ import type { Signal } from "../../../core/signal.ts";
 import { type HindsightRatingsOptions, hindsightRatings, ratingOf } from "./hindsightRatings.ts";
 import type { SimulatedOutcome } from "./outcomeSimulator.ts";
 
-const came: SimulatedOutcome = { taken: "buy", utilities: { buy: [-0.4, 1, 0.5], leave: [0], wait: [0, 0.25] } };
+const came: SimulatedOutcome = {
+  taken: "buy",
+  utilities: { buy: [-0.4, 1, 0.5], leave: [0], wait: [0, 0.25] },
+};
 
 test("a rating in hindsight is worked by hand", () => {
   const about = (options: HindsightRatingsOptions, want: number) =>

@@ -1,6 +1,6 @@
 import { signalValue } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { SimulatedOutcome, OutcomeSimulator } from "./outcomeSimulator.ts";
+import type { OutcomeSimulator, SimulatedOutcome } from "./outcomeSimulator.ts";
 
 /** Settings of {@link hindsightRatings}. */
 export interface HindsightRatingsOptions {

@@ -15,4 +15,8 @@ export interface SimulatedOutcome {
  * the conversation, which are under test. Undefined if it cannot evaluate the episode.
  * @param random the simulation's own random stream.
  */
-export type OutcomeSimulator = (ctx: Ctx, trajectory: Trajectory, random: Random) => Promise<SimulatedOutcome | undefined>;
+export type OutcomeSimulator = (
+  ctx: Ctx,
+  trajectory: Trajectory,
+  random: Random,
+) => Promise<SimulatedOutcome | undefined>;

@@ -5,7 +5,7 @@ import { expectedValue } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { wordGrams } from "../../../helper/wordGrams.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { rlufWith } from "./method.ts";
 import { reactionChange } from "./reactionChange.ts";
 import { reactionModel } from "./reactionModel.ts";

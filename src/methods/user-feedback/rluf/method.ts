@@ -55,7 +55,7 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
         until: 1,
         slots: {
           rollout: multiTurn({ groupSize: 16 * groupSize, temperature }),
-          feedback: learntReward({ ...love, heard: reacted, keep: 100_000 }),
+          feedback: learntReward({ ...love, feedbackOn: reacted, keep: 100_000 }),
           update: nothing(),
         },
       },

@@ -89,7 +89,7 @@ export function reactions({ questions = 16, seed = 1 }: ReactionsOptions = {}): 
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 3 },
-    lexicon: () => [...styledReplies, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
+    vocabulary: () => [...styledReplies, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task, random) => start(task, random),
     expert: () => "right3 clear3 sweet0",

@@ -5,7 +5,10 @@ import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { scalarised } from "./scalarised.ts";
 
 /** Two groups of two; `love` and `help` by unit, in order. */
-function evidence(love: readonly (number | undefined)[], help: readonly (number | undefined)[]): AnnotatedExperience {
+function evidence(
+  love: readonly (number | undefined)[],
+  help: readonly (number | undefined)[],
+): AnnotatedExperience {
   const base = evidenceOf([
     [0, 0],
     [0, 0],
@@ -17,7 +20,10 @@ function evidence(love: readonly (number | undefined)[], help: readonly (number 
   return { ...base, channels: { love: channel(love), help: channel(help) } };
 }
 
-const values = (of: AnnotatedExperience, options: Parameters<typeof scalarised>[0]): (number | undefined)[] => {
+const values = (
+  of: AnnotatedExperience,
+  options: Parameters<typeof scalarised>[0],
+): (number | undefined)[] => {
   const { advantages } = scalarised(options).apply(of, null, undefined);
   return of.units.map(({ id }) => {
     const own = advantages.get(id);

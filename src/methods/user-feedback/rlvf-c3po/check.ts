@@ -8,7 +8,7 @@ import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import type { TrainedInMemory } from "../../../train/trainInMemory.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { rlvfC3po, scopedPreferences } from "./method.ts";
 import { scopeOf, signatures, type WishScope, wishes } from "./wishes.ts";
 
@@ -31,7 +31,7 @@ const habit = (seed: number, mail: readonly [string, string]): number =>
 
 /** With the wish in its context, it nearly always leaves the smile out. */
 const reading: Reading = {
-  told: (message) => message.startsWith("please"),
+  isRead: (message) => message.startsWith("please"),
   shift: (_told, _reply, word) => (word === smile ? -4 : 0),
 };
 

@@ -58,7 +58,7 @@ function baseOf(deaf: readonly string[], broken: readonly string[] = []) {
 }
 
 async function gathered(tasks: readonly Task[], base: ReturnType<typeof baseOf>, perTask = 1) {
-  return scopedFeedback({ perTask })(ctxOf({ practice: tasks, model: () => policy, play: base.play }));
+  return scopedFeedback({ perTask })(ctxOf({ tasks: tasks, model: () => policy, play: base.play }));
 }
 
 test("pairs where feedback applies, the base's own answers elsewhere, all from the base", async () => {

@@ -57,7 +57,7 @@ export function scopedFeedback(options: ScopedFeedbackOptions = {}): Rollout {
     };
     const numbers = Array.from({ length: perTask }, (_, n) => n);
     const [inside, outside] = [true, false].map((applies) =>
-      ctx.practice.filter((task) => (scope(task) === "in") === applies),
+      ctx.tasks.filter((task) => (scope(task) === "in") === applies),
     );
     const [pairs, anchors] = await Promise.all([
       Promise.all(

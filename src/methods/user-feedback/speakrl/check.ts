@@ -8,7 +8,7 @@ import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { clarification } from "../../../worlds/clarification.ts";
 import { intentOf } from "../../../worlds/intent.ts";
 import { clarifyingQuestions, type MoveWorth, moveWorths } from "./clarifyingQuestions.ts";

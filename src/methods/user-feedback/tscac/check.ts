@@ -8,7 +8,7 @@ import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Worth } from "../../../helper/expectileCritic.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { feed, likedFrom, type Reception, receptionOf } from "./feed.ts";
 import { type TscacOptions, tscacWith } from "./method.ts";
 

@@ -94,7 +94,7 @@ export function feed({ situations = 5, clips = 8, noise = 0.3, seed = 1 }: FeedO
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => [...words, ...Array.from({ length: 2 * situations }, (_, s) => `s${s}`)],
+    vocabulary: () => [...words, ...Array.from({ length: 2 * situations }, (_, s) => `s${s}`)],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task, random) => start(task, random),
     expert: (task) => words[bestOf(receptionOf(task))]!,

@@ -9,7 +9,7 @@ test("logRatios is worked by hand: per turn, against what was drawn from, with a
   const model = await tabularEngine({ prior: (_context, word) => (word === "a" ? Math.log(2) : 0) }).create({
     id: "like",
     seed: 1,
-    lexicon: ["a b"],
+    vocabulary: ["a b"],
     contextTokens: 20,
   });
   const [a, b] = ["a", "b"].map((word) => model.codec.encode(word)[0]!);

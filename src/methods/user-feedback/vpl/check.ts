@@ -5,7 +5,7 @@ import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { trainingArm, plainAscent } from "../../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { posteriorOf, questionWorth, rewardOf, sampledTaste } from "./latentTaste.ts";
 import { vplWith } from "./method.ts";
 import {

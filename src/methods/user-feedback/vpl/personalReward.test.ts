@@ -33,7 +33,7 @@ function ctxWith(answers: readonly (readonly number[])[]) {
     },
   };
   const ctx = ctxOf({
-    practice: [task, { ...task, id: "mute", metadata: {} }],
+    tasks: [task, { ...task, id: "mute", metadata: {} }],
     task: () => task,
     // a test's helper stands for any
     helper: <In, Label, Out>() => helper as unknown as Helper<In, Label, Out>,
@@ -55,7 +55,7 @@ test("personalReward asks what a thing is worth to the one who asked; what is no
   ]);
 });
 
-test("personalReward learns from everybody who is practised with, and is silent meanwhile", async () => {
+test("personalReward learns from everybody who is trained with, and is silent meanwhile", async () => {
   const { ctx, seen } = ctxWith([]);
   assert.deepEqual(
     await personalReward({ learn: true })(ctx, { trajectories: [said("i0")], units: [] }, {}),

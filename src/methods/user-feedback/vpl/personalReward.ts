@@ -38,7 +38,7 @@ export function personalReward(options: PersonalRewardOptions = {}): Feedback {
     > = ctx.helper(name);
     if (learn) {
       await helper.fit(
-        ctx.practice.map((task) => ({ x: { votes: votes(task), things: [] }, y: null, weight: 1 })),
+        ctx.tasks.map((task) => ({ x: { votes: votes(task), things: [] }, y: null, weight: 1 })),
       );
       return [];
     }

@@ -102,7 +102,7 @@ export function tastes(options: TastesOptions = {}): Environment {
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => [...words, ...Array.from({ length: 2 * users }, (_, u) => `u${u}`)],
+    vocabulary: () => [...words, ...Array.from({ length: 2 * users }, (_, u) => `u${u}`)],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task) => start(task),
     expert: (task) => words.find((word) => worth(task, word) === 1)!,

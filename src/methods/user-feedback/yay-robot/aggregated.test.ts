@@ -39,7 +39,7 @@ function setUp(model: Model) {
 }
 
 const policy = (): Promise<Model> =>
-  tabularEngine().create({ id: "policy", seed: 1, lexicon: ["a b c"], contextTokens: 20 });
+  tabularEngine().create({ id: "policy", seed: 1, vocabulary: ["a b c"], contextTokens: 20 });
 
 test("aggregated: a fixed share of the newest set in every batch, the rest from all earlier ones", async () => {
   const { ctx, seen, objective } = setUp(await policy());
@@ -58,7 +58,7 @@ test("aggregated: a fixed share of the newest set in every batch, the rest from 
   assert.ok(seen.slice(6).some((batch) => count(batch, "middle") > 0 && count(batch, "old") > 0));
 });
 
-test("aggregated: nothing new is practice of the old; nothing at all is no step; what is masked teaches nothing", async () => {
+test("aggregated: nothing new is training of the old; nothing at all is no step; what is masked teaches nothing", async () => {
   const { ctx, seen, objective, memory } = setUp(await policy());
   const update = aggregated({ step: { learningRate: 0.1 }, steps: 1, rows: 4, keep: 2 });
   assert.deepEqual(await update(ctx, rows(["masked"], 0), [objective], none), { steps: 0 });

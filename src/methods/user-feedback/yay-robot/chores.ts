@@ -96,7 +96,7 @@ export function chores(options: ChoresOptions = {}): Chores {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: steps, actionTokens: 1 },
-    lexicon: () => [...words, ...rights.map((_, s) => `s${s}`)],
+    vocabulary: () => [...words, ...rights.map((_, s) => `s${s}`)],
     tasks: (split) =>
       split === "train" || split === "test"
         ? Array.from({ length: 2 * tasks }, (_, i) => taskAt(split, i))

@@ -14,8 +14,8 @@ test("filtered: the curriculum inside sees no other tasks, pass after pass", () 
   const seen: string[] = [];
   for (let i = 0; i < 6; i++) {
     const clock = { iteration: i, phase: "train", step: 0 };
-    const { practice, next } = data.choose(tasks, state, randomStream(1), clock);
-    seen.push(...practice.map(({ id }) => id));
+    const { tasks: training, next } = data.choose(tasks, state, randomStream(1), clock);
+    seen.push(...training.map(({ id }) => id));
     state = next;
   }
   assert.deepEqual(
@@ -28,5 +28,5 @@ test("filtered: the curriculum inside sees no other tasks, pass after pass", () 
 test("filtered: where nothing is kept, everything is", () => {
   const data = filtered("none", () => false, uniform({ tasks: 9 }));
   const clock = { iteration: 0, phase: "train", step: 0 };
-  assert.equal(data.choose(tasks, data.init(tasks), randomStream(1), clock).practice.length, 6);
+  assert.equal(data.choose(tasks, data.init(tasks), randomStream(1), clock).tasks.length, 6);
 });

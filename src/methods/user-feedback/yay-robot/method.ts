@@ -33,7 +33,7 @@ export function yayRobotWith(options: YayRobotOptions = {}): Recipe {
       "override, relabelling and the mixed batches from the paper and its code. Ours: a share of one half, 150 steps per round; the label is for the turn of the correction, without a look-ahead; the executor, with its cloned chunks of motion, is the environment",
     baseline: "sft",
     slots: ({ groupSize, temperature, tasks, learningRate, optimiser }) => ({
-      data: filtered("practised", (task) => !shown(task), uniform({ tasks })),
+      data: filtered("trained", (task) => !shown(task), uniform({ tasks })),
       rollout: withCorrections(multiTurn({ groupSize, temperature })),
       feedback: [],
       advantage: [], // the policy's own actions are not trained on

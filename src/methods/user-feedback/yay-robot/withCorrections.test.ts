@@ -8,7 +8,7 @@ test("withCorrections: the turn at which somebody spoke is labelled, in its own 
   const policy = await tabularEngine().create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c"],
+    vocabulary: ["a b c"],
     contextTokens: 20,
   });
   const [a, b, c] = ["a", "b", "c"].map((word) => policy.codec.encode(word)[0]!);

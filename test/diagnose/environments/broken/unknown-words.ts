@@ -1,3 +1,5 @@
 import { parcels } from "../parcels.ts";
 
-export default parcels({ lexicon: () => ["a parcel has come", "the label says", "north", "south", "west"] });
+export default parcels({
+  vocabulary: () => ["a parcel has come", "the label says", "north", "south", "west"],
+});

@@ -22,7 +22,7 @@ export default defineEnvironment<Deal>({
       metadata: { limit },
       seed: i,
     })),
-  lexicon: () => [...prices, "a deal train test", "the price is", "yes", "no"],
+  vocabulary: () => [...prices, "a deal train test", "the price is", "yes", "no"],
   start: async (task) => {
     let price: number | undefined;
     return {

@@ -33,7 +33,7 @@ export default agent(
     reward: ({ a, b }, said) => Number(said.trim() === String(a + b)),
     prompt: ({ a, b }) => `${a} plus ${b}`,
     limits: { turns: 1, actionTokens: 2 },
-    lexicon: () => ["plus", ...Array.from({ length: 10 }, (_, i) => String(i))],
+    vocabulary: () => ["plus", ...Array.from({ length: 10 }, (_, i) => String(i))],
     expert: ({ a, b }) => String(a + b),
   },
 );

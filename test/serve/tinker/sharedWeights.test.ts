@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sharedWeights, weightsCache } from "../../../src/serve/tinker/opened.ts";
+import { sharedWeights, weightsCache } from "../../../src/serve/tinker/sharedWeights.ts";
 
 type Weights = { dispose(): Promise<void> };
 /** Weights that only tell what becomes of them. */

@@ -7,13 +7,13 @@ import type { TurnBody } from "../../../src/serve/records.ts";
  * The messages that are new with a turn, without the reply before them where the agent's next prompt only repeats it. Where
  * there were several replies it says which one the conversation went on from, and is kept.
  */
-export function newlyHeard(
-  { heard }: Pick<TurnBody, "heard">,
+export function newMessages(
+  { messages }: Pick<TurnBody, "messages">,
   before: Pick<TurnBody, "choices"> | undefined,
 ): readonly Message[] {
-  const [first] = heard;
+  const [first] = messages;
   const only = before?.choices.length === 1 ? before.choices[0]?.message : undefined;
-  return first && only && isSame(first, only) ? heard.slice(1) : heard;
+  return first && only && isSame(first, only) ? messages.slice(1) : messages;
 }
 
 const isSame = (a: Message, b: Message): boolean =>

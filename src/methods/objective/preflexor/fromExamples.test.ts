@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { learn, verdict } from "../../../../test/train/lessons.ts";
+import { learn, verdict } from "../../../../test/train/examples.ts";
 import { exampleKindFor } from "../../../train/fromExamples.ts";
 import { preflexor } from "./method.ts";
 
@@ -13,5 +13,5 @@ test("verdicts: a method that mines pairs compares replies to one prompt alone",
 });
 
 test("which lessons suit a method that mines pairs", () => {
-  assert.equal(exampleKindFor(preflexor.build()), "verdict");
+  assert.equal(exampleKindFor(preflexor.build()), "rating");
 });

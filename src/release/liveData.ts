@@ -1,8 +1,8 @@
 /** Live evidence from the store: units, the versions that they were assigned, and their rewards. */
 import { reviewedSignal } from "../common/text/reviews.ts";
-import type { ReceivedSignal, ServedResponse, TrafficSplit, Target } from "../core/served.ts";
+import type { ReceivedSignal, ServedResponse, Target, TrafficSplit } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import type { Guardrail } from "./guardrails.ts";
 import { unitOf } from "./split.ts";
 

@@ -1,7 +1,7 @@
 /** A backend that adds an artefact to each request and passes it to another backend. */
 import {
-  type PromptAddition,
   type ApplyOptions,
+  type PromptAddition,
   promptAdditionOf,
   systemText,
 } from "../../common/artefacts/applyArtefact.ts";
@@ -53,7 +53,10 @@ export function withArtefact({
     if (!asked) return await over.chat(call);
     const now = await artefact();
     const hint = now.kind === "guide" && hintFor ? await hintFor(asked.body, call.gone) : undefined;
-    const addition = promptAdditionOf(now, asked.prompt, { ...apply, ...(hint === undefined ? {} : { hint }) });
+    const addition = promptAdditionOf(now, asked.prompt, {
+      ...apply,
+      ...(hint === undefined ? {} : { hint }),
+    });
     const answered = await over.chat({
       ...call,
       body: JSON.stringify(withAdditionOnWire(asked.body, addition)),

@@ -57,19 +57,19 @@ async function logpOf(policy: Parameters<NonNullable<Watched>>[2], question: str
   });
   return logp.reduce((a, b) => a + b, 0);
 }
-type Watched = Parameters<typeof trainInMemory>[0]["watch"];
+type Watched = Parameters<typeof trainInMemory>[0]["onIteration"];
 
 /** Trains on the examples for a few steps; returns the log-probabilities of some replies before and after. */
 export async function learn(
   recipe: Recipe,
-  lessons: readonly TrainingExample[],
+  examples: readonly TrainingExample[],
   question: string,
   replies: readonly string[],
 ) {
-  const environment = loggedPrompts(lessons);
+  const environment = loggedPrompts(examples);
   const done = await trainInMemory({
     environment,
-    method: fromExamples(recipe.build({ ...plainAscent, learningRate: 0.5 }), lessons),
+    method: fromExamples(recipe.build({ ...plainAscent, learningRate: 0.5 }), examples),
     engine: tabularEngine(),
     seed: 1,
     iterations: 20,
@@ -87,7 +87,7 @@ export async function learn(
 }
 
 export const verdict = (id: string, text: string, good: boolean, question = "red"): TrainingExample => ({
-  kind: "verdict",
+  kind: "rating",
   id,
   task: task(question),
   from: nowhere,

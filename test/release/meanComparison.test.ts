@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import { boundedComparison, unboundedComparison } from "../../src/release/arms.ts";
 import { capital } from "../../src/release/capital.ts";
+import { boundedComparison, unboundedComparison } from "../../src/release/meanComparison.ts";
 import { asymptoticHalfWidth, moments } from "../../src/release/moments.ts";
 
 const close = (got: number, expected: number, within = 1e-9): void =>
@@ -35,7 +35,13 @@ test("capital falls in m from below and rises from above, also after many observ
 });
 
 /** Coins with these chances, dealt to the arms in turn. */
-function play(arms: ReturnType<typeof boundedComparison>, a: number, b: number, n: number, seed: number): void {
+function play(
+  arms: ReturnType<typeof boundedComparison>,
+  a: number,
+  b: number,
+  n: number,
+  seed: number,
+): void {
   const random = randomStream(seed);
   for (let i = 0; i < n; i++) {
     arms.see("candidate", random.next() < a ? 1 : 0);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, streamText, wrapLanguageModel } from "ai";
-import { feedbackMiddleware } from "../../src/client/recorded.ts";
+import { feedbackMiddleware } from "../../src/client/feedbackMiddleware.ts";
 
 const chunk = (delta: object, finish: string | null) =>
   `data: ${JSON.stringify({ id: "own", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;

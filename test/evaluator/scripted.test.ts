@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CritiqueRequest } from "../../src/core/critique.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { scriptedCritiquer } from "../../src/critic/scripted.ts";
+import { scriptedCritiquer } from "../../src/evaluator/scripted.ts";
 import { ctxOf, trajectoryOf } from "../core/make.ts";
 
 const t = trajectoryOf("t", []);
 
-test("scriptedCritic is right as often as it is told, in its own stream, and passes on the detail", async () => {
+test("scriptedCritiquer is right as often as it is told, in its own stream, and passes on the detail", async () => {
   const wishes: CritiqueRequest[] = [];
   const ctx = ctxOf({
     critique: async (_t, wish) => {
@@ -30,7 +30,7 @@ test("scriptedCritic is right as often as it is told, in its own stream, and pas
   );
 });
 
-test("scriptedCritic: a critique that failed stays silence", async () => {
+test("scriptedCritiquer: a critique that failed stays silence", async () => {
   const ctx = ctxOf({ critique: async () => undefined });
   assert.equal(await scriptedCritiquer()(ctx, t, randomStream(1)), undefined);
 });

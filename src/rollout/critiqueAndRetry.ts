@@ -2,8 +2,8 @@
 
 import { withoutAdvice } from "../common/tokens/rewrite.ts";
 import type { Ctx } from "../core/context.ts";
-import type { Critiquer } from "../core/critic.ts";
 import type { Critique } from "../core/critique.ts";
+import type { Critiquer } from "../core/critiquer.ts";
 import type { Experience } from "../core/slots.ts";
 import type { Id, Message, Stats, Trajectory } from "../core/types.ts";
 

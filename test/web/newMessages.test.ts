@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "../../src/core/types.ts";
-import { newlyHeard } from "../../web/src/parts/heard.ts";
+import { newMessages } from "../../web/src/parts/newMessages.ts";
 
 const said = (content: string, more: Partial<Message> = {}): Message => ({
   role: "assistant",
@@ -16,19 +16,19 @@ const call = (given: string): Message =>
   said("", { toolCalls: [{ id: "1", name: "look", arguments: given }] });
 
 test("a reply that the next prompt repeats is not heard again", () => {
-  assert.deepEqual(newlyHeard({ heard: [said("hi"), asked] }, choices(said("hi"))), [asked]);
-  assert.deepEqual(newlyHeard({ heard: [call("{}"), asked] }, choices(call("{}"))), [asked]);
+  assert.deepEqual(newMessages({ messages: [said("hi"), asked] }, choices(said("hi"))), [asked]);
+  assert.deepEqual(newMessages({ messages: [call("{}"), asked] }, choices(call("{}"))), [asked]);
 });
 
 test("what differs from the reply, or chooses among replies, is heard", () => {
   const changed = [said("hi!"), asked];
-  assert.deepEqual(newlyHeard({ heard: changed }, choices(said("hi"))), changed);
+  assert.deepEqual(newMessages({ messages: changed }, choices(said("hi"))), changed);
   const others = [call('{"at":1}'), asked];
-  assert.deepEqual(newlyHeard({ heard: others }, choices(call("{}"))), others);
+  assert.deepEqual(newMessages({ messages: others }, choices(call("{}"))), others);
   const chosen = [said("b"), asked];
-  assert.deepEqual(newlyHeard({ heard: chosen }, choices(said("a"), said("b"))), chosen);
-  assert.deepEqual(newlyHeard({ heard: [said("hi")] }, undefined), [said("hi")]);
-  assert.deepEqual(newlyHeard({ heard: [] }, choices(said("hi"))), []);
+  assert.deepEqual(newMessages({ messages: chosen }, choices(said("a"), said("b"))), chosen);
+  assert.deepEqual(newMessages({ messages: [said("hi")] }, undefined), [said("hi")]);
+  assert.deepEqual(newMessages({ messages: [] }, choices(said("hi"))), []);
   // two in a row: the second is news
-  assert.deepEqual(newlyHeard({ heard: [said("hi"), said("hi")] }, choices(said("hi"))), [said("hi")]);
+  assert.deepEqual(newMessages({ messages: [said("hi"), said("hi")] }, choices(said("hi"))), [said("hi")]);
 });

@@ -8,16 +8,6 @@ import { readResponse } from "./chain.ts";
 import { connect, type Database } from "./database.ts";
 import { erasedAmong, secretOf } from "./erased.ts";
 import { erase } from "./erasure.ts";
-import type {
-  Erasure,
-  ExportRecord,
-  TrafficStore,
-  ResponseFilter,
-  SessionSummary,
-  SignalFilter,
-  Write,
-  Written,
-} from "./production.ts";
 import { type Recent, recent } from "./recent.ts";
 import { addRecord, readRecords } from "./records.ts";
 import { type RedactionOptions, type Redactor, redactor } from "./redaction.ts";
@@ -32,6 +22,16 @@ import {
   unpackSignal,
   weightOf,
 } from "./served.ts";
+import type {
+  Erasure,
+  ExportRecord,
+  ResponseFilter,
+  SessionSummary,
+  SignalFilter,
+  TrafficStore,
+  Write,
+  Written,
+} from "./trafficStore.ts";
 import { writeRows } from "./writeRows.ts";
 
 /** Settings of {@link openTrafficStore}. */
@@ -52,7 +52,10 @@ const atHand = 16e6;
  * @param where a SQLite file, or the URL of a PostgreSQL database.
  * @throws WhetstoneError `store.failed`, `store.full`; `option.range` for a pattern that could run long.
  */
-export async function openTrafficStore(where: string, options: TrafficStoreOptions = {}): Promise<TrafficStore> {
+export async function openTrafficStore(
+  where: string,
+  options: TrafficStoreOptions = {},
+): Promise<TrafficStore> {
   const database = await connect(where, "own thread");
   try {
     return trafficStoreOn(database, await secretOf(database.db), options);

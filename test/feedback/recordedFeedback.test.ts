@@ -4,7 +4,7 @@ import type { Logged } from "../../src/core/served.ts";
 import type { Signal } from "../../src/core/signal.ts";
 import type { TrainingExample } from "../../src/core/trainingExamples.ts";
 import type { Trajectory } from "../../src/core/types.ts";
-import { recordedFeedback } from "../../src/feedback/recorded.ts";
+import { recordedFeedback } from "../../src/feedback/recordedFeedback.ts";
 import { ctxOf } from "../core/make.ts";
 
 const trajectory: Trajectory = {
@@ -30,7 +30,7 @@ const up: Signal = {
   text: "thumbs_up",
   value: 1,
 };
-const lesson: TrainingExample = {
+const example: TrainingExample = {
   kind: "conversation",
   id: "t",
   task: { id: "logged/x", prompt: [], metadata: {}, seed: 1 },
@@ -47,9 +47,9 @@ const lesson: TrainingExample = {
 
 const ctx = ctxOf({});
 const hear = (options: Parameters<typeof recordedFeedback>[1], trajectories = [trajectory]) =>
-  recordedFeedback([lesson], options)(ctx, { trajectories, units: [] }, {});
+  recordedFeedback([example], options)(ctx, { trajectories, units: [] }, {});
 
-test("what was said is handed on as it is, of lessons that were replayed", async () => {
+test("what was said is handed on as it is, of examples that were replayed", async () => {
   assert.deepEqual(await hear({}), [up]);
   assert.deepEqual(await hear({ channels: ["sale"] }), []);
   assert.deepEqual(await hear({}, []), []);

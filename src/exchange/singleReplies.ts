@@ -83,7 +83,9 @@ export function preferencePair(
 export function demonstration(signal: ReceivedSignal, reply: Reply, text: string): TrainingExample {
   // the reply itself was marked as right: keep it with its tool calls
   const itself = reply.given.message.content === text;
-  const shown: Trajectory = itself ? { ...repliedTrajectory(reply), origin: "demonstrated" } : writtenTrajectory(reply, text);
+  const shown: Trajectory = itself
+    ? { ...repliedTrajectory(reply), origin: "demonstrated" }
+    : writtenTrajectory(reply, text);
   const task = taskOfPrompt(reply.response.prompt);
   const id = `demonstration/${hashOf(task.id, textOf(shown))}`;
   return {
@@ -103,7 +105,7 @@ export function ratedReply(signal: ReceivedSignal, reply: Reply, good: boolean):
   const own = repliedTrajectory(reply);
   const id = `verdict/${hashOf(own.id, channel, source, signal.user ?? "")}`;
   const from = provenance(signal, [reply]);
-  return { kind: "verdict", id, task, channel, source, reply: { ...own, id, episode: id }, good, from };
+  return { kind: "rating", id, task, channel, source, reply: { ...own, id, episode: id }, good, from };
 }
 
 const textOf = (t: Trajectory): string =>

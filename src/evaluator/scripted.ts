@@ -1,5 +1,5 @@
-import type { Critiquer } from "../core/critic.ts";
 import type { CritiqueDetail } from "../core/critique.ts";
+import type { Critiquer } from "../core/critiquer.ts";
 
 /** Settings of {@link scriptedCritiquer}. */
 export interface ScriptedCritiquerOptions {
@@ -10,7 +10,10 @@ export interface ScriptedCritiquerOptions {
 }
 
 /** A critic of known accuracy: it uses the environment's own templates, which are true with a given probability. */
-export function scriptedCritiquer({ accuracy = 1, detail = "hint" }: ScriptedCritiquerOptions = {}): Critiquer {
+export function scriptedCritiquer({
+  accuracy = 1,
+  detail = "hint",
+}: ScriptedCritiquerOptions = {}): Critiquer {
   return (ctx, trajectory, random) =>
     ctx.critique(trajectory, {
       right: random.split("accuracy").next() < accuracy,

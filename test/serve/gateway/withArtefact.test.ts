@@ -13,9 +13,14 @@ import { type Json, listOf } from "../../../src/core/json.ts";
 import type { TrafficSplit, Version } from "../../../src/core/served.ts";
 import type { Answerer } from "../../../src/serve/gateway/answerer.ts";
 import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
-import { hintTag, shownTag, withArtefact, withAdditionOnWire } from "../../../src/serve/gateway/told.ts";
 import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
+import {
+  hintTag,
+  shownTag,
+  withAdditionOnWire,
+  withArtefact,
+} from "../../../src/serve/gateway/withArtefact.ts";
 import { withCode } from "../../train/world.ts";
 import { scripted, world } from "./world.ts";
 

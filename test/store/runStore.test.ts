@@ -10,10 +10,10 @@ import { makeFolder } from "../../src/common/files/files.ts";
 import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/types.ts";
 import { migrated, sqliteDatabase } from "../../src/store/database.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import type { Evaluation, RunStart, RunStore, TrajectorySearch } from "../../src/store/runStore.ts";
+import { keptIterations, openRunStore, runStoreOn, whyKept } from "../../src/store/runStore.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
-import type { Evaluation, RunStart, RunStore, TrajectorySearch } from "../../src/store/store.ts";
-import { keptIterations, openRunStore, runStoreOn, whyKept } from "../../src/store/store.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { folder, freshFile, onEach } from "./each.ts";
 
@@ -64,7 +64,10 @@ const trajectory = (id: string, end: Ending = done(true), turns = 3): Trajectory
   origin: "sampled",
 });
 
-async function withStore(where: string, work: (store: RunStore, where: string) => Promise<void>): Promise<void> {
+async function withStore(
+  where: string,
+  work: (store: RunStore, where: string) => Promise<void>,
+): Promise<void> {
   const store = await openRunStore(where);
   try {
     await store.startRun(run);
@@ -417,8 +420,8 @@ test("a file that is no store, a damaged one, an unwritable folder, a locked sto
 
 test("a store in memory leaves no file, and one in a file is the very file", async () => {
   const source = `
-    import { openProduction } from ${JSON.stringify(new URL("../../src/store/openProduction.ts", import.meta.url).href)};
-    for (const where of [":memory:", "file:odd.sqlite"]) await (await openProduction(where)).close();`;
+    import { openTrafficStore } from ${JSON.stringify(new URL("../../src/store/openTrafficStore.ts", import.meta.url).href)};
+    for (const where of [":memory:", "file:odd.sqlite"]) await (await openTrafficStore(where)).close();`;
   const cwd = join(folder, "elsewhere");
   mkdirSync(cwd);
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], { cwd, stdio: "inherit" });
@@ -429,8 +432,8 @@ test("a store in memory leaves no file, and one in a file is the very file", asy
 test("kill -9 while it writes leaves a valid store of whole iterations", async () => {
   const file = freshFile();
   const source = `
-    import { openStore } from ${JSON.stringify(new URL("../../src/store/store.ts", import.meta.url).href)};
-    const store = await openStore(${JSON.stringify(file)});
+    import { openRunStore } from ${JSON.stringify(new URL("../../src/store/runStore.ts", import.meta.url).href)};
+    const store = await openRunStore(${JSON.stringify(file)});
     await store.startRun(${JSON.stringify(run)});
     const trajectory = ${JSON.stringify({ ...trajectory("t", done(true), 0) })};
     for (let i = 0; ; i++) {

@@ -65,7 +65,7 @@ export interface Erasure {
   readonly signals: number;
   /** Exported training data files that were rewritten without it. */
   readonly exports: readonly { readonly file: string; readonly rowsRemoved: number }[];
-  /** Entries of collections (see `openShelf`) that were made from it. */
+  /** Entries of collections (see `openEntryStore`) that were made from it. */
   readonly entries: number;
   /** Parts of artefacts that were made from it, by the folder that held them; those of the store itself under "". */
   readonly artefacts: readonly { readonly folder: string; readonly partsRemoved: number }[];
@@ -85,7 +85,7 @@ export interface ExportRecord {
   readonly rows: readonly { readonly sessions: readonly Id[]; readonly users: readonly Id[] }[];
 }
 
-/** Served traffic, feedback, versions, splits and keys. Made by `openProduction` on SQLite or PostgreSQL. */
+/** Served traffic, feedback, versions, splits and keys. Made by `openTrafficStore` on SQLite or PostgreSQL. */
 export interface TrafficStore {
   /** The file, or the connection URL without its password. */
   readonly where: string;

@@ -2,7 +2,7 @@
 import { type ArtefactVersion, artefactWords } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { versionOf } from "./gateway/open.ts";
 
 export interface ArtefactVersionRequest {

@@ -1,12 +1,12 @@
 /** A version that the command line states by what another one is told. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import { versionWithArtefact } from "../serve/toldVersion.ts";
+import { versionWithArtefact } from "../serve/versionWithArtefact.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { artefactAt } from "./artefacts.ts";
 import { guidedVersion } from "./guidedVersion.ts";
-import { named } from "./versionWords.ts";
+import { named } from "./versionText.ts";
 
 export interface ArtefactVersionFlags {
   readonly instructions?: string;

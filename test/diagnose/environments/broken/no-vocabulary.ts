@@ -1,4 +1,4 @@
 import { parcels } from "../parcels.ts";
 
-const { lexicon: _, ...rest } = parcels();
+const { vocabulary: _, ...rest } = parcels();
 export default rest;

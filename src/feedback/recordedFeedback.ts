@@ -1,7 +1,7 @@
 import type { Logged } from "../core/served.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
-import { type TrainingExample, signalsOf, trajectoriesOf } from "../core/trainingExamples.ts";
+import { signalsOf, type TrainingExample, trajectoriesOf } from "../core/trainingExamples.ts";
 
 /** Settings of {@link recordedFeedback}. */
 export interface RecordedFeedbackOptions {
@@ -15,15 +15,18 @@ export interface RecordedFeedbackOptions {
 }
 
 /** The users' feedback on the training examples that the rollout replayed, and rewards for missing feedback where configured. */
-export function recordedFeedback(lessons: readonly TrainingExample[], options: RecordedFeedbackOptions = {}): Feedback {
+export function recordedFeedback(
+  examples: readonly TrainingExample[],
+  options: RecordedFeedbackOptions = {},
+): Feedback {
   const { channels, silence = {} } = options;
   return async (_ctx, { trajectories }) => {
     const here = new Set(trajectories.map((t) => t.id));
-    return lessons
-      .filter((lesson) => trajectoriesOf(lesson).every((t) => here.has(t.id)))
-      .flatMap((lesson) => [
-        ...signalsOf(lesson),
-        ...(lesson.kind === "conversation" ? silences(lesson.logged, silence) : []),
+    return examples
+      .filter((example) => trajectoriesOf(example).every((t) => here.has(t.id)))
+      .flatMap((example) => [
+        ...signalsOf(example),
+        ...(example.kind === "conversation" ? silences(example.logged, silence) : []),
       ])
       .filter(({ channel }) => channels?.includes(channel) ?? true);
   };

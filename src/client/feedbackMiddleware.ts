@@ -15,7 +15,11 @@ export interface FeedbackMiddlewareOptions {
  * Middleware for `wrapLanguageModel`, around a model whose base URL is that of `whetstone serve`. The id of each response is in
  * `providerMetadata.whetstone.response`; in a stream, in the metadata of its finish part.
  */
-export function feedbackMiddleware({ session, user, channels }: FeedbackMiddlewareOptions = {}): LanguageModelV4Middleware {
+export function feedbackMiddleware({
+  session,
+  user,
+  channels,
+}: FeedbackMiddlewareOptions = {}): LanguageModelV4Middleware {
   const own = {
     ...(session === undefined ? {} : { "x-whetstone-session": encoded(session) }),
     ...(user === undefined ? {} : { "x-whetstone-user": encoded(user) }),

@@ -2,8 +2,8 @@
 
 import { studentCdf } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import { type MeanComparison, boundedComparison, type Limit, unboundedComparison } from "./arms.ts";
 import { type Guardrail, sayBound } from "./guardrails.ts";
+import { boundedComparison, type Limit, type MeanComparison, unboundedComparison } from "./meanComparison.ts";
 
 /** One unit, reported twice: when it settles, and when its window closes, each in order. */
 export interface UnitOutcome {
@@ -105,7 +105,11 @@ export function sequentialDecision(options: DecisionOptions = {}): SequentialDec
   const rewards = range ? boundedComparison(error / 2) : unboundedComparison();
   const watched = guardrails.map((guardrail): Watched => {
     const bounded = guardrail.most !== undefined;
-    return { guardrail, arms: bounded ? boundedComparison(alpha) : unboundedComparison(), scale: guardrail.most ?? 1 };
+    return {
+      guardrail,
+      arms: bounded ? boundedComparison(alpha) : unboundedComparison(),
+      scale: guardrail.most ?? 1,
+    };
   });
   const units = { candidate: 0, baseline: 0 };
   const sideOf = (arm: "candidate" | "baseline"): CandidateOrBaseline => ({

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
 import { thompsonSplit } from "../../src/release/bandit.ts";
+import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../../src/release/decision.ts";
 import { metrics, readGuardrail, sayBound } from "../../src/release/guardrails.ts";
-import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../../src/release/verdict.ts";
 import { served, signal } from "../store/served.ts";
 
 type Draw = (arm: UnitOutcome["arm"], random: ReturnType<typeof randomStream>) => Omit<UnitOutcome, "arm">;

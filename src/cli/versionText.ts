@@ -6,7 +6,7 @@ import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { sayEstimate } from "../offpolicy/estimate.ts";
 import type { LiveVersion, ReleaseState } from "../release/controller.ts";
-import type { GuardrailState, Decision } from "../release/verdict.ts";
+import type { Decision, GuardrailState } from "../release/decision.ts";
 import { duration, folded, type Io, number, percent, roomOf, table } from "./output.ts";
 
 /** Who answers while there is no split, with that many versions: the gateway's flags decide, as `liveVersions` has it. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { marksOf } from "../common/text/quotedSpans.ts";
+import { attributesOf } from "../common/text/quotedSpans.ts";
 import { transcript } from "../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../core/chat.ts";
-import type { Critiquer } from "../core/critic.ts";
+import type { Critiquer } from "../core/critiquer.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 
 /** Settings of {@link chatCritiquer}. */
@@ -50,9 +50,9 @@ export function chatCritiquer(chat: Chat, options: ChatCritiquerOptions = {}): C
     ];
     return {
       text: said.advice,
-      verdict: said.verdict,
+      outcome: said.verdict,
       ...(said.turn === undefined ? {} : { turn: said.turn - 1 }),
-      ...(quotes.length > 0 ? { marks: marksOf(t.turns, quotes) } : {}),
+      ...(quotes.length > 0 ? { marks: attributesOf(t.turns, quotes) } : {}),
     };
   };
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Logged } from "../../src/core/served.ts";
 import type { Turn } from "../../src/core/types.ts";
 import { crossedWords } from "../../src/helper/crossedWords.ts";
-import { observedFeedback } from "../../src/helper/observed.ts";
+import { observedFeedback } from "../../src/helper/observedFeedback.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
 const exposure = (channel: string) => ({
@@ -30,7 +30,7 @@ const served = (signals: Logged["signals"]): Logged => ({
 const features = ({ prompt, action }: Turn) => crossedWords(prompt[0]!.content, action.content);
 const about = [{ trajectory: "t", turn: 0 }];
 
-test("heardOn: one row an exposure; silence is null, the last answer counts, other channels do not", () => {
+test("observedFeedback: one row an exposure; silence is null, the last answer counts, other channels do not", () => {
   const first = {
     kind: "reward",
     channel: "outcome",
