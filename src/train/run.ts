@@ -33,6 +33,7 @@ import { loop } from "./loop.ts";
 import type { Run } from "./running.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
+import { toolFindings } from "./toolFinding.ts";
 import { warmStart } from "./warmStart.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
@@ -361,10 +362,10 @@ const nothingDone = (run: Run | undefined): boolean =>
 
 /** What is wrong with the environment for the model that is to act. @throws WhetstoneError where it cannot act at all. */
 function findingsFor(examined: Examination, { policy, settings }: Run): readonly Finding[] {
-  const { contextTokens } = settings;
+  const { contextTokens, environment } = settings;
   const { findings } = reportOf(examined, policy.chat ? undefined : { codec: policy.codec, contextTokens });
   requireSound(examined.environment.name, findings);
-  return findings;
+  return policy.chat ? findings : [...findings, ...toolFindings(environment.tools ?? [], policy.codec)];
 }
 
 /** The artefact that did best, as a folder that people read and edit. @returns the folder. */
