@@ -98,7 +98,8 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
       const trained = await trainedParts(method, source, feedback, measured);
       // a model of somebody else's speaks already
       const warmStart = model !== undefined || name === "tinker" ? false : undefined;
-      const config = resolveConfig({ ...trained, engine, warmStart, ...stated(asked, "warmStart") });
+      const more = stated(asked, "contextTokens", "warmStart");
+      const config = await resolveConfig({ ...trained, engine, warmStart, ...more });
       const record = recordOf(out, config, parts, { modules: modulesOf(out, file, asked.env) });
       return {
         config: overlaid(record, asked, { file, measured: measured?.name }).config,
@@ -131,7 +132,11 @@ async function resumed(begun: RunRecord, typed: StatedRun, file: string | undefi
       const method = buildWith(recipe, settings, config.options);
       const trained = await trainedParts(method, parts.feedback, feedback, environment);
       const wanted = stated(asked, "warmStart");
-      const { warmStart } = "warmStart" in wanted ? resolveConfig({ ...trained, engine, ...wanted }) : config;
+      const { contextTokens } = config;
+      const { warmStart } =
+        "warmStart" in wanted
+          ? await resolveConfig({ ...trained, engine, contextTokens, ...wanted })
+          : config;
       const names = { env: trained.environment.name, method: recipe.id, engine: engine.name };
       return {
         config: { ...config, ...names, warmStart },

@@ -7,6 +7,8 @@ export interface RunClock {
   /** Seconds of training: what a budget is measured by. */
   trained(): number;
   beginTraining(): void;
+  /** So many milliseconds of now were no training. */
+  leaveOut(ms: number): void;
 }
 
 export function runClock(state: Pick<RunState, "seconds" | "trainedSeconds">): RunClock {
@@ -18,6 +20,9 @@ export function runClock(state: Pick<RunState, "seconds" | "trainedSeconds">): R
       trainingBegan === undefined ? state.trainedSeconds : (performance.now() - trainingBegan) / 1000,
     beginTraining() {
       trainingBegan = performance.now() - state.trainedSeconds * 1000;
+    },
+    leaveOut(ms) {
+      if (trainingBegan !== undefined) trainingBegan += ms;
     },
   };
 }

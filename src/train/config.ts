@@ -89,7 +89,7 @@ export interface ConfigOptions {
   readonly budgetSeconds?: number | undefined;
   /** Training ends with the iteration in which so many episodes have been played. Default: no such limit. */
   readonly episodes?: number | undefined;
-  /** Longest sequence, in tokens. Default 128. */
+  /** Longest sequence, in tokens. Default: as the engine's pretrained model and the memory allow, else 128. */
   readonly contextTokens?: number | undefined;
   /** Episodes that run at once. Default 64. Does not change results. */
   readonly concurrency?: number | undefined;
@@ -107,9 +107,10 @@ export interface ConfigOptions {
 }
 
 /** Fills in every default. @throws WhetstoneError `option.range` for a warm start where there is nobody to imitate. */
-export function resolveConfig(options: ConfigOptions): RunConfig {
-  const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
+export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> {
+  const { environment, method, engine, seed = 1, iterations = 80 } = options;
   const { concurrency = 64, checkpointSeconds = 15, budgetSeconds, episodes } = options;
+  const contextTokens = options.contextTokens ?? (await engine.contextTokens?.()) ?? 128;
   const { staleness = 0, importanceCap = 2, parts = null } = options;
   return {
     format: 2,

@@ -8,14 +8,12 @@ import type { Assembly } from "./assembly.ts";
 import type { RunSettings } from "./config.ts";
 import { evaluate } from "./evaluate.ts";
 import type { RunEvent } from "./events.ts";
+import { requireSmallGap } from "./logpGap.ts";
 import { metricsOf } from "./metrics.ts";
 import type { Iteration, Run } from "./running.ts";
 
 /** Iterations in a row in which every episode failed, until a run that has played before gives up. */
 const patience = 3;
-
-/** Largest difference between a log-probability when sampled and in the training pass, on the same weights. */
-const logpTolerance = 1e-4;
 
 /** Stores versions that were proposed since, with the time. */
 function artefactKeeper({ state, records }: Assembly): () => Promise<void> {
@@ -34,11 +32,11 @@ export function recordingOf(assembly: Assembly): Pick<Run, "commit" | "evaluate"
   const failing = failureWatch(assembly);
   return {
     async commit(done) {
-      const { settings, state, policy, records, report } = assembly;
+      const { settings, state, policy, records, report, journal } = assembly;
       const { experience, advantages } = done;
-      const metrics = { ...metricsOf(done, state), ...spendOf(settings.engine) };
-      requireSmallGap(metrics);
-      requireActions(experience.trajectories, settings);
+      const metrics = { ...metricsOf(done, state, journal?.found), ...spendOf(settings.engine) };
+      requireSmallGap(done.stats);
+      requireActions(experience.trajectories, settings, "training");
       failing(experience.trajectories);
       await records.store.saveIteration(settings.name, state.iteration - 1, {
         metrics,
@@ -99,11 +97,12 @@ function iterationEvent({ settings, state, clock }: Assembly, done: Iteration, m
 
 /** Measures the policy with what it is told now, and records the result. */
 async function measured(
-  { settings, state, policy, records, report, random, limit, stop }: Assembly,
+  { settings, state, policy, records, report, random, limit, clock, stop }: Assembly,
   keepArtefacts: () => Promise<void>,
   ...[split, mode, count, when]: Parameters<Run["evaluate"]>
 ): ReturnType<Run["evaluate"]> {
   const { environment, name } = settings;
+  const began = performance.now();
   const version = currentArtefact(state);
   const { result, outcomes, trajectories } = await evaluate({
     environment,
@@ -117,6 +116,7 @@ async function measured(
     stop,
     ...(version ? { artefact: version.artefact } : {}),
   });
+  requireActions(trajectories, settings, `the evaluation on "${split}"`);
   const broken = trajectories.map(({ end }) => end).find((end) => end.kind === "failed");
   if (broken && when === "before" && result.failed === result.tasks) {
     throw nothingPlayed(environment.name, `the first evaluation on "${split}"`, result.tasks, broken.message);
@@ -143,6 +143,8 @@ async function measured(
     { when, iteration: state.iteration, ...result, outcomes },
     examples.map((t) => ({ trajectory: { ...t, id: `${when}/${t.id}` }, phase: when })),
   );
+  // the budget is one of training
+  if (when === "before") clock.leaveOut(performance.now() - began);
   report({ type: "evaluation", when, iteration: state.iteration, ...result });
   return result;
 }
@@ -174,25 +176,16 @@ function nothingPlayed(name: string, when: string, count: number, first: string)
 function requireActions(
   trajectories: readonly Trajectory[],
   { contextTokens, environment }: Pick<RunSettings, "contextTokens" | "environment">,
+  when: string,
 ): void {
   const cut = trajectories.flatMap(({ turns, end }) =>
     turns.length === 0 && end.kind === "truncated" && end.limit === "tokens" ? [end.at] : [],
   );
   if (cut.length === 0 || cut.length < trajectories.length) return;
   throw new WhetstoneError("context.tooLong", {
-    where: `environment "${environment.name}"`,
+    where: `environment "${environment.name}", ${when}`,
     got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
     expected: "prompts that leave room for an action",
     fix: `Set --context-tokens above ${Math.max(...cut)}.`,
-  });
-}
-
-function requireSmallGap({ logpGap }: Stats): void {
-  if (logpGap === undefined || logpGap <= logpTolerance) return;
-  throw new WhetstoneError("engine.failed", {
-    where: "sampling and training",
-    got: `log-probabilities that differ by ${logpGap.toExponential(1)} on the same tokens and weights`,
-    expected: `at most ${logpTolerance}`,
-    fix: "This is a fault in the engine: please report it with the run's folder.",
   });
 }

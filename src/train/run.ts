@@ -22,12 +22,13 @@ import { assemble } from "./assemble.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
 import { type ConfigOptions, type RunConfig, type RunSettings, resolveConfig } from "./config.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
-import { claimFolder, forgetRun, rememberedStore } from "./folder.ts";
+import { claimFolder, forgetRun, readRunConfig, rememberedStore } from "./folder.ts";
 import { loop } from "./loop.ts";
 import { recordsIn } from "./records.ts";
 import { requireNeeds, requireParts } from "./requirements.ts";
 import type { Run } from "./running.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
+import { toolFindings } from "./toolFinding.ts";
 import { warmStart } from "./warmStart.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
@@ -74,9 +75,12 @@ export async function train(
   stop: AbortSignal,
 ): Promise<RunSummary> {
   requireParts(options);
-  const config = resolveConfig(options);
-  const { env, method, seed } = config;
-  const out = options.out ?? join("runs", `${env}-${method}-${seed}`);
+  const { environment, method, seed = 1, resume } = options;
+  const out = options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`);
+  // a run that goes on keeps what it began with, whatever this machine's memory is
+  const begun = resume ? await readRunConfig(out) : undefined;
+  const { contextTokens = begun?.contextTokens } = options;
+  const config = await resolveConfig({ ...options, contextTokens });
   return await trainByConfig(config, { ...options, out }, report, stop);
 }
 
@@ -202,10 +206,10 @@ const nothingDone = (run: Run | undefined): boolean =>
 
 /** What is wrong with the environment for the model that is to act. @throws WhetstoneError where it cannot act at all. */
 function findingsFor(examined: Examination, { policy, settings }: Run): readonly Finding[] {
-  const { contextTokens } = settings;
+  const { contextTokens, environment } = settings;
   const { findings } = reportOf(examined, policy.chat ? undefined : { codec: policy.codec, contextTokens });
   requireSound(examined.environment.name, findings);
-  return findings;
+  return policy.chat ? findings : [...findings, ...toolFindings(environment.tools ?? [], policy.codec)];
 }
 
 /** The artefact that did best, as a folder that people read and edit. @returns the folder. */

@@ -46,7 +46,7 @@ export interface TrainedInMemory {
 export async function trainInMemory(options: TrainInMemoryOptions): Promise<TrainedInMemory> {
   const { environment, method, engine, contextTokens = 256, prepare, onIteration, stop = forever } = options;
   const evaluation = { tasks: 0, every: 0 };
-  const { adjustable, ...config } = resolveConfig({
+  const { adjustable, ...config } = await resolveConfig({
     ...options,
     contextTokens,
     warmStart: false,

@@ -14,7 +14,7 @@ import { inProcess } from "./inProcess.ts";
 const folder = mkdtempSync(join(tmpdir(), "whetstone-record-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const config = resolveConfig({ environment: bandit(), method: grpo.build(), engine: tabularEngine() });
+const config = await resolveConfig({ environment: bandit(), method: grpo.build(), engine: tabularEngine() });
 const nobody = { file: undefined, measured: undefined };
 
 /** Writes a run's config into a folder. */
