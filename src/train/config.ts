@@ -62,6 +62,7 @@ export const runConfigSchema = z.strictObject({
     parts: json,
   }),
 });
+/** A run as `run.json` keeps it: names of its parts, every number that it goes by, and what may be stated otherwise on the way. */
 export type RunConfig = z.output<typeof runConfigSchema>;
 
 /** A run's config, and what its names stand for. */

@@ -5,11 +5,12 @@ import type { Stats } from "../core/types.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { assemble } from "./assemble.ts";
-import type { Surroundings } from "./assembly.ts";
 import { resolveConfig } from "./config.ts";
 import type { EvaluationResult } from "./events.ts";
 import { loop } from "./loop.ts";
 import { noRecords } from "./records.ts";
+import type { Iteration } from "./running.ts";
+import type { RunState } from "./state.ts";
 
 /** Settings of {@link trainInMemory}. */
 export interface TrainInMemoryOptions {
@@ -25,7 +26,7 @@ export interface TrainInMemoryOptions {
   /** Done once to the fresh policy, e.g. a few steps of imitation. */
   readonly prepare?: (policy: Model) => Promise<void>;
   /** Sees every iteration as it is done. */
-  readonly onIteration?: Surroundings["onIteration"];
+  readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
   readonly stop?: AbortSignal;
 }
 
