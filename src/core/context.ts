@@ -116,7 +116,11 @@ export interface StatefulHelper<In, Label, Out> extends Helper<In, Label, Out> {
 
 /** A training run inside a run, e.g. of a student whose progress scores a proposer. */
 export interface InnerRun {
+  /** Name of the method in `Method.students` that trains it. */
+  readonly student: string;
+  /** The model that learns, such as a fork of one of the run's. The caller disposes of it. */
   readonly model: Model;
+  /** What it trains on: training tasks of the run, or tasks made on the way. */
   readonly tasks: readonly (Id | Task)[];
   readonly iterations: number;
   /** Tasks on which success is measured afterwards. Default: the training tasks. */
@@ -183,7 +187,15 @@ export interface Ctx {
   critique(trajectory: Trajectory, request: CritiqueRequest): Promise<Critique | undefined>;
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+  /**
+   * Trains a student in memory and measures it, one sampled episode per task. Its episodes, turns and tokens count as the
+   * run's. Equal tasks give equal randomness within an iteration.
+   * @returns its share of successes in [0, 1]; NaN where every episode failed.
+   * @throws WhetstoneError `capability.missing` for a student that the method does not declare.
+   */
   learn(run: InnerRun): Promise<{ readonly success: number }>;
+  /** Aborts when the run is to end. Long work of a piece's own heeds it; everything that the context offers does. */
+  readonly stop: AbortSignal;
   readonly memory: Memory;
   readonly artefacts: Artefacts;
   count(counter: Counter, amount: number): void;

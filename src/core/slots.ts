@@ -148,6 +148,8 @@ export interface Method {
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
   /** Learned helpers that its pieces use by name, made anew for each run. */
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
+  /** Methods that train its students, by the name that `Ctx.learn` is given. They have no models beside the student. */
+  readonly students?: Readonly<Record<string, Method>>;
   readonly slots: Slots;
   /** Phases replace some slots from iteration `from` of the method on, permanently or up to but not including iteration `until`. */
   readonly phases?: readonly {

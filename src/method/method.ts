@@ -33,6 +33,8 @@ export interface Difference<O extends Options = Options> extends About {
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
+  /** Built methods that train students inside a run; see `Ctx.learn`. */
+  readonly students?: Readonly<Record<string, Method>>;
   /** Options of its own, which users may set and tune. No option has the name of a setting. */
   readonly options?: O;
   /** The slots that differ; a function of the settings and of its own options where a piece depends on them. */

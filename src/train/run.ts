@@ -33,6 +33,7 @@ import { loop } from "./loop.ts";
 import type { Run } from "./running.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
+import { studentsOf } from "./trainInMemory.ts";
 import { warmStart } from "./warmStart.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
@@ -277,7 +278,14 @@ export async function train(
       ...(options.episodes === undefined ? {} : { episodes: options.episodes }),
       ...(warm ? { warmStart: warm } : {}),
     };
-    run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
+    run = await assemble(settings, {
+      out,
+      store,
+      resume: options.resume ?? false,
+      report,
+      stop,
+      learn: studentsOf(method),
+    });
     // what an engine can may hang on its server, which is known by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, staleness);
     const findings = findingsFor(examined, run);

@@ -134,6 +134,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     critique: missing,
     embed: missing,
     learn: missing,
+    stop: new AbortController().signal,
     count: () => {},
     ...parts,
   };
