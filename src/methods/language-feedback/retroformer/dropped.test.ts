@@ -29,7 +29,7 @@ test("critiques that cannot be understood are counted, and their attempts are no
     says: [critiqueQuestion],
     slots: ({ groupSize, temperature }) => ({
       rollout: retryWithFeedback(multiTurn({ groupSize, temperature }), {
-        critic: selfCritique(),
+        critiquer: selfCritique(),
         again: () => true,
         keep: "advised",
       }),

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Counter } from "../../../core/context.ts";
+import { ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import type { Counter } from "../../../core/counter.ts";
+import { evaluatorIn } from "../../../core/evaluator.ts";
 import { randomStream } from "../../../core/random.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { type SelfCritiqueOptions, selfCritique } from "./self.ts";
@@ -30,13 +31,12 @@ async function criticised(
 ) {
   const model = await writer(reply, contextTokens);
   const counted: Partial<Record<Counter, number>> = {};
-  const ctx = ctxOf({
-    model: () => model,
-    count: (name, n) => {
-      counted[name] = (counted[name] ?? 0) + n;
-    },
-  });
-  const critique = await selfCritique({ question: "how", ...options })(ctx, t, randomStream(1));
+  const count = (name: Counter, n: number): void => {
+    counted[name] = (counted[name] ?? 0) + n;
+  };
+  const ctx = ctxWith({}, { model: () => model, count });
+  const { critique: ask } = evaluatorIn(ctx, selfCritique({ question: "how", ...options }));
+  const critique = await ask(t, randomStream(1));
   return { critique, counted, model };
 }
 
@@ -51,7 +51,7 @@ test("selfCritique: the policy reads its attempt and a question; its exact token
   );
   const wanted = [...model.codec.encode("verdict : failure"), model.codec.endId];
   assert.deepEqual([...turn!.tokens!.action], wanted);
-  assert.deepEqual([written!.role, written!.task, written!.id], ["critic", "task", "t/critique"]);
+  assert.deepEqual([written!.role, written!.task, written!.id], ["critiquer", "task", "t/critique"]);
   assert.deepEqual(counted, { "judge.calls": 1, generations: 1, "tokens.sampled": 4 });
 });
 

@@ -28,7 +28,7 @@ test("critiques that cannot be understood are counted, and their attempts neithe
   const built = method({
     id: "criticised",
     family: "language-feedback",
-    summary: "rewards what a critic marks",
+    summary: "rewards what a critiquer marks",
     slots: spanRewards(chatCritiquer(chat)),
   }).build({ tasks: 8, groupSize: 8 });
   const environment = codewords({ questions: 8, length: 2 });
