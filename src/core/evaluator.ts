@@ -85,10 +85,10 @@ export const scorer = <Item = Attempt>(
 });
 
 /** An evaluator that compares two items by their total scores: the higher one is better, equal ones are a tie. */
-export const comparingScores = <Item>({ name, score }: Able<"score", Item>): Able<"compare", Item> => ({
-  name,
+export const comparingScores = <Item>(evaluator: Evaluator<Item>): Able<"compare", Item> => ({
+  name: evaluator.name,
   async compare(first, second, call) {
-    const [a, b] = (await score([first, second], call))?.map(totalScore) ?? [];
+    const [a, b] = (await able(evaluator, "score")([first, second], call))?.map(totalScore) ?? [];
     if (a === undefined || b === undefined || Number.isNaN(a) || Number.isNaN(b)) return undefined;
     return a === b ? 0.5 : a > b ? 1 : 0;
   },

@@ -141,9 +141,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     get random(): never {
       return missing();
     },
-    get environment(): never {
-      return missing();
-    },
+    environment: { name: "no environment" },
     tasks: [],
     memory: { get: missing, set: missing },
     artefacts: { current: missing, version: missing, propose: missing, adopt: missing },

@@ -11,7 +11,7 @@ import {
 import { randomStream } from "../../../src/core/random.ts";
 import type { Experience } from "../../../src/core/slots.ts";
 import type { Ending, Message, Task, Trajectory } from "../../../src/core/types.ts";
-import { critiquing, ctxOf, trajectoryOf, turnOf } from "../../core/make.ts";
+import { critiquing, ctxWith, trajectoryOf, turnOf } from "../../core/make.ts";
 
 const ended = (success: boolean): Ending => ({ kind: "done", reason: "over", success });
 const attempt = (id: string, said: string, success: boolean, text?: string): Trajectory =>
@@ -40,7 +40,7 @@ const experience: Experience = {
   critiques: new Map([["d", { text: "not down" }]]),
 };
 const task: Task = { id: "task", prompt: [], reference: "right", metadata: {}, seed: 0 };
-const ctx = ctxOf({ task: () => task, random: randomStream(1) });
+const ctx = ctxWith({}, { task: () => task, random: randomStream(1) });
 
 test("siblingSolution: the first success of the same group, never the attempt itself, without its thoughts", async () => {
   const tell = siblingSolution();

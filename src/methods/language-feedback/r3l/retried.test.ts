@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { critiquing, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { critiquing, ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
 import type { Critique } from "../../../core/critique.ts";
 import { randomStream } from "../../../core/random.ts";
@@ -46,7 +46,7 @@ async function attempt(settings: readonly string[], { attempt: number, advice, f
 async function begun(settings: readonly string[]) {
   const [first] = await attempt(settings, { task: task.id, attempt: 0 });
   const plays: Play[] = [];
-  const ctx = ctxOf({
+  const ctx = ctxWith({}, {
     random: randomStream(1),
     model: () => model,
     play: async (play) => {
@@ -99,12 +99,12 @@ test("retried: a pivot beyond the end is the last turn; what fails or never bega
   const late = await retried(ctx, first, { advice: "think again", turn: 9, attempt: 1 });
   assert.deepEqual(contents(late!.advised), [...slipped.slice(0, 2), right[2]]);
   const end = { kind: "failed", boundary: "environment", message: "" } as const;
-  const broken = ctxOf({
+  const broken = ctxWith({}, {
     model: () => model,
     play: async () => [trajectoryOf("x", [turnOf([1], [2])], { end })],
   });
   assert.equal(await retried(broken, first, { advice: "think again", turn: 0, attempt: 1 }), undefined);
-  const silent = ctxOf({ model: () => model, play: async () => [trajectoryOf("x", [])] });
+  const silent = ctxWith({}, { model: () => model, play: async () => [trajectoryOf("x", [])] });
   assert.equal(await retried(silent, first, { advice: "think again", turn: 0, attempt: 1 }), undefined);
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { critiquing, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { critiquing, ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
 import type { Able } from "../../../core/evaluator.ts";
 import { randomStream } from "../../../core/random.ts";
@@ -38,7 +38,7 @@ async function played(
   writer = hints(),
 ) {
   const plays: Play[] = [];
-  const ctx = ctxOf({
+  const ctx = ctxWith({}, {
     random: randomStream(1),
     play: async (play) => {
       plays.push(play);

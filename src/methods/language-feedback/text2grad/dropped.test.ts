@@ -20,7 +20,7 @@ const chat: Chat = {
   id: "half",
   reply: () => assert.fail("only data is asked for"),
   ask: async ({ seed }, form) =>
-    randomStream(seed!).next() < 0.5 ? form.parse({ verdict: "failure", advice: "another" }) : undefined,
+    randomStream(seed!).next() < 0.5 ? form.parse({ outcome: "failure", advice: "another" }) : undefined,
   spent: () => ({ calls: 0, cachedCalls: 0, inputTokens: 0, outputTokens: 0, usd: 0 }),
 };
 
