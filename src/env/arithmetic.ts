@@ -70,14 +70,14 @@ function careless(sum: string): number {
 }
 
 /** Feedback on an answer; "right" for a right one. */
-function verdict(task: Task, said: string): string {
+function feedbackOn(task: Task, said: string): string {
   if (!/^-?\d{1,9}$/.test(said)) return "not a whole number";
   const more = Number(said) - Number(task.reference);
   return more === 0 ? "right" : more > 0 ? "too high" : "too low";
 }
 
 function judge(task: Task, reply: string): Tried {
-  const text = verdict(task, reply);
+  const text = feedbackOn(task, reply);
   return { rewards: { outcome: text === "right" ? 1 : 0 }, text };
 }
 

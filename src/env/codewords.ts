@@ -82,8 +82,8 @@ export function codewords(options: CodewordsOptions = {}): Environment {
     critiqueVocabulary: () => critiqueWords(length),
     async critique(task, trajectory, request) {
       const parts = partsOf(task, trajectory);
-      const verdict = parts.every(({ good }) => good) ? "success" : "failure";
-      return templated({ outcome: verdict, parts }, request, remedies);
+      const outcome = parts.every(({ good }) => good) ? "success" : "failure";
+      return templated({ outcome, parts }, request, remedies);
     },
   };
 }

@@ -24,7 +24,7 @@ const numbersOf = (task: Task): readonly number[] => task.metadata.numbers as re
 const targetOf = (task: Task): number => Number(task.metadata.target);
 
 /** Feedback on a sum; "right" for a right one. */
-function verdict(task: Task, said: string): string {
+function feedbackOn(task: Task, said: string): string {
   const read = readSum(said);
   if ("wrong" in read) return `cannot be taken : ${read.wrong}`;
   const left = [...numbersOf(task)];
@@ -64,7 +64,7 @@ function built(
 }
 
 function judge(task: Task, reply: string): Tried {
-  const text = verdict(task, reply);
+  const text = feedbackOn(task, reply);
   return { rewards: { outcome: text === "right" ? 1 : 0 }, text };
 }
 

@@ -142,7 +142,7 @@ test("plan-rewardbench: the expert is always right, the longer one is not; a pol
   const vocabulary = trajectoryComparison().vocabulary!();
   const agent = await engine.create({ id: "policy", seed: 1, vocabulary, contextTokens: 4096 });
   const { rows, failed } = await suite.run(options({ agent, tasks: 40 }));
-  assert.equal(failed, 0, "held to first and second, even a policy that knows nothing gives verdicts");
+  assert.equal(failed, 0, "held to first and second, even a policy that knows nothing gives answers");
   const all = named(rows, "all pairs").value;
   assert.ok(all.n === 40 && all.mean > 0.2 && all.mean < 0.8);
   // every word is equally likely: all scores tie

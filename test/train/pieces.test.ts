@@ -197,7 +197,7 @@ test("play from a turn: needs an environment that replays, and counts no replaye
   });
 });
 
-test("verify: a verdict that fails is counted silence", async () => {
+test("a verifier that fails gives no scores and is counted", async () => {
   const state = freshState("train");
   const environment = echo({ verify: () => Promise.reject(new Error("garbage")) });
   const ctx = makeContext(

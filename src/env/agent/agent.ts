@@ -156,7 +156,7 @@ export function agent<T extends AgentTask, Result>(
       };
     },
 
-    // the result is not among the turns: the verdict is the one that was given
+    // the result is not among the turns: the reward is the one that was given
     verify: async (_task, { turns }) => ({ outcome: 0, ...turns.at(-1)?.rewards }),
   });
 }

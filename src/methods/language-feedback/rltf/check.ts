@@ -62,6 +62,6 @@ export default defineCheck({
   method: arm(rltf, "the same, and the second attempt distilled into the first", 4),
   others: {
     single: arm(grpo, "GRPO on single answers", 8),
-    verdict: arm(variant(1, "outcome"), "distilled after critiques that only say right or wrong", 4),
+    outcome: arm(variant(1, "outcome"), "distilled after critiques that only say right or wrong", 4),
   },
 });
