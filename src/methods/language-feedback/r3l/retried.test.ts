@@ -46,14 +46,17 @@ async function attempt(settings: readonly string[], { attempt: number, advice, f
 async function begun(settings: readonly string[]) {
   const [first] = await attempt(settings, { task: task.id, attempt: 0 });
   const plays: Play[] = [];
-  const ctx = ctxWith({}, {
-    random: randomStream(1),
-    model: () => model,
-    play: async (play) => {
-      plays.push(play);
-      return attempt(settings, play);
+  const ctx = ctxWith(
+    {},
+    {
+      random: randomStream(1),
+      model: () => model,
+      play: async (play) => {
+        plays.push(play);
+        return attempt(settings, play);
+      },
     },
-  });
+  );
   const rollout: Rollout = async () => ({
     trajectories: [first!],
     units: [{ id: first!.id, group: "g", members: [first!.id] }],
@@ -99,10 +102,13 @@ test("retried: a pivot beyond the end is the last turn; what fails or never bega
   const late = await retried(ctx, first, { advice: "think again", turn: 9, attempt: 1 });
   assert.deepEqual(contents(late!.advised), [...slipped.slice(0, 2), right[2]]);
   const end = { kind: "failed", boundary: "environment", message: "" } as const;
-  const broken = ctxWith({}, {
-    model: () => model,
-    play: async () => [trajectoryOf("x", [turnOf([1], [2])], { end })],
-  });
+  const broken = ctxWith(
+    {},
+    {
+      model: () => model,
+      play: async () => [trajectoryOf("x", [turnOf([1], [2])], { end })],
+    },
+  );
   assert.equal(await retried(broken, first, { advice: "think again", turn: 0, attempt: 1 }), undefined);
   const silent = ctxWith({}, { model: () => model, play: async () => [trajectoryOf("x", [])] });
   assert.equal(await retried(silent, first, { advice: "think again", turn: 0, attempt: 1 }), undefined);

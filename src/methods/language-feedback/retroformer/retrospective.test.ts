@@ -38,19 +38,22 @@ async function played(
   writer = hints(),
 ) {
   const plays: Play[] = [];
-  const ctx = ctxWith({}, {
-    random: randomStream(1),
-    play: async (play) => {
-      plays.push(play);
-      const outcome = pays(play, plays.length);
-      const broke: Ending = { kind: "failed", boundary: "environment", message: "broke" };
-      return [
-        outcome === "fails"
-          ? attempt(`retry ${play.attempt}`, 0, broke)
-          : attempt(`retry ${play.attempt}`, outcome),
-      ];
+  const ctx = ctxWith(
+    {},
+    {
+      random: randomStream(1),
+      play: async (play) => {
+        plays.push(play);
+        const outcome = pays(play, plays.length);
+        const broke: Ending = { kind: "failed", boundary: "environment", message: "broke" };
+        return [
+          outcome === "fails"
+            ? attempt(`retry ${play.attempt}`, 0, broke)
+            : attempt(`retry ${play.attempt}`, outcome),
+        ];
+      },
     },
-  });
+  );
   const experience = await retrospective(first, { writer: writer.writer, ...options })(ctx);
   const rewardOf = (id: string): number | undefined =>
     experience.trajectories.find((t) => t.id === id)?.turns.at(-1)?.rewards.rating;
