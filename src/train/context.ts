@@ -9,7 +9,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Id, Task } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
-import { environmentEvaluator } from "../env/evaluator.ts";
+import { environmentEvaluator } from "../evaluator/environment.ts";
 import { hashedText } from "../memory/hashedText.ts";
 import { artefactsIn } from "./artefacts.ts";
 import type { Weighted } from "./checkpoint.ts";

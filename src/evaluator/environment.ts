@@ -1,6 +1,6 @@
 /** An environment as an evaluator of attempts at its tasks. */
 import type { EnvironmentEvaluator } from "../core/evaluator.ts";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../env/environment.ts";
 
 /**
  * The environment's `verify`, `prefer` and `critique` as the methods `score`, `compare` and `critique` of an evaluator. Any
