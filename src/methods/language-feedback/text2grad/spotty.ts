@@ -16,6 +16,7 @@ export function spotty(
   return {
     name: critiquer.name,
     async critique(attempt, { random, run }) {
+      // the key of the stream is that of the stored evidence
       const critique = await critiquer.critique(attempt, { random: random.split("critic"), run });
       if (!critique?.marks) return critique;
       const marks = critique.marks.flatMap((mark, i) => {
