@@ -76,7 +76,7 @@ function feedbackOn(task: Task, said: string): string {
   return more === 0 ? "right" : more > 0 ? "too high" : "too low";
 }
 
-function judge(task: Task, reply: string): Tried {
+function grade(task: Task, reply: string): Tried {
   const text = feedbackOn(task, reply);
   return { rewards: { outcome: text === "right" ? 1 : 0 }, text };
 }
@@ -130,7 +130,7 @@ export function arithmetic(options: ArithmeticOptions = {}): Environment {
       "right not a whole number too high low",
     ],
     tasks: (split) => all.get(split) ?? [],
-    judge,
+    grade,
     flawed: (task) => String(careless(String(task.metadata.sum))),
   });
 }

@@ -63,7 +63,7 @@ function built(
   return parts[0];
 }
 
-function judge(task: Task, reply: string): Tried {
+function grade(task: Task, reply: string): Tried {
   const text = feedbackOn(task, reply);
   return { rewards: { outcome: text === "right" ? 1 : 0 }, text };
 }
@@ -118,7 +118,7 @@ export function countdown(options: CountdownOptions = {}): Environment {
       "does not use is no whole number too high low",
     ],
     tasks: (split) => all.get(split) ?? [],
-    judge,
+    grade,
     flawed(task, _conversation, random) {
       const any = (): string => operators[random.below(operators.length)]!;
       return numbersOf(task).reduce((text, n, i) => (i === 0 ? String(n) : `${text} ${any()} ${n}`), "");

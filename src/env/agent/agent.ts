@@ -143,7 +143,7 @@ export function agent<T extends AgentTask, Result>(
       const session = agentSession<Result>({
         run: (signal) =>
           run({ task: mine, openai, session: `${task.id}/${random.seed.toString(36)}`, signal }),
-        judge: (result) => judged(options, mine, result),
+        grade: (result) => graded(options, mine, result),
         waiting: limits.turns,
       });
       join(session);
@@ -161,7 +161,7 @@ export function agent<T extends AgentTask, Result>(
   });
 }
 
-async function judged<T extends AgentTask, Result>(
+async function graded<T extends AgentTask, Result>(
   { reward, success, feedback }: AgentOptions<T, Result>,
   task: T,
   result: Result,

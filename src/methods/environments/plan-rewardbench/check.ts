@@ -1,6 +1,6 @@
 import type { TrajectoryPair } from "../../../common/tokens/pairs.ts";
-import type { Trajectory } from "../../../core/types.ts";
 import { type Attempt, scorer } from "../../../core/evaluator.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { accuracy, labelPairs, repliesIn } from "../../../diagnose/pairLabels.ts";
 import { trajectoryPairs } from "../../../env/toolWorld/pairs.ts";
 import type { Features } from "../../../helper/ridge.ts";
