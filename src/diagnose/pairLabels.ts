@@ -85,7 +85,9 @@ export async function labelPairs(
   pairs: readonly TrajectoryPair[],
   evaluator: Evaluator,
 ): Promise<{ readonly labels: readonly PairLabel[]; readonly failed: number }> {
-  const { compare } = counted(evaluator.compare ? evaluator : comparingScores(evaluator), { count: () => {} });
+  const { compare } = counted(evaluator.compare ? evaluator : comparingScores(evaluator), {
+    count: () => {},
+  });
   const labels: PairLabel[] = [];
   for (const pair of pairs) {
     const [chosen, rejected] = [pair.chosen, pair.rejected].map(

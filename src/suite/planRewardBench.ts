@@ -41,10 +41,7 @@ export const planRewardBench: EvaluationSuite = {
         [rejected, `trajectory-pairs/test/${i}/second`] as const,
       ]),
     );
-    const replies = inWords(
-      "agent",
-      async ({ trajectory }) => said.get(taskOf.get(trajectory) ?? "") ?? "",
-    );
+    const replies = inWords("agent", async ({ trajectory }) => said.get(taskOf.get(trajectory) ?? "") ?? "");
     const { labels, failed } = await labelPairs(pairs, replies);
     const { agent } = options;
     const scored = typeof agent !== "string" && "score" in agent ? [likelihood(agent)] : [];

@@ -20,11 +20,14 @@ function recording() {
     },
   };
   const memory = new Map<string, Json>();
-  const ctx = ctxWith({}, {
-    // the test's own helper has the types that the piece asks for
-    helper: (() => helper) as unknown as Ctx["helper"],
-    memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },
-  });
+  const ctx = ctxWith(
+    {},
+    {
+      // the test's own helper has the types that the piece asks for
+      helper: (() => helper) as unknown as Ctx["helper"],
+      memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },
+    },
+  );
   return { fits, ctx };
 }
 
@@ -66,7 +69,11 @@ test("what went before stays in memory, the last rows alone; a helper that is re
     [null, 0, 1],
   ]);
   const ready = recording();
-  await learntReward({ features: (_ctx, { id }) => (id === "a" ? unknown : features()), keep: 0 })(ready.ctx, experience(said("a", { thumb: 1 })), {});
+  await learntReward({ features: (_ctx, { id }) => (id === "a" ? unknown : features()), keep: 0 })(
+    ready.ctx,
+    experience(said("a", { thumb: 1 })),
+    {},
+  );
   assert.deepEqual(ready.fits, []);
 });
 
@@ -83,11 +90,10 @@ test("a model that has no answer yet says nothing", async () => {
   };
   // the test's own helper has the types that the piece asks for
   const unsure = ctxWith({}, { helper: (() => helper) as unknown as Ctx["helper"] });
-  const signals = await learntReward({ features: (_ctx, { id }) => (id === "a" ? unknown : features()), keep: 0 })(
-    unsure,
-    experience(said("a", {}), said("b", {})),
-    {},
-  );
+  const signals = await learntReward({
+    features: (_ctx, { id }) => (id === "a" ? unknown : features()),
+    keep: 0,
+  })(unsure, experience(said("a", {}), said("b", {})), {});
   assert.deepEqual(
     signals.map(({ about }) => about[0]!.trajectory),
     ["b"],
