@@ -10,15 +10,15 @@ import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import type { Environment, Episode, Step } from "../../src/env/environment.ts";
-import { type Actor, type EpisodeOptions, playEpisode } from "../../src/rollout/episode.ts";
+import { type Actor, type ModelActorParts, modelActor, scriptActor } from "../../src/rollout/actor.ts";
+import { type EpisodeOptions, playEpisode } from "../../src/rollout/episode.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const codec = vocabularyCodec(["left right again try", "hint"]);
 const task: Task = { id: "t", prompt: [{ role: "user", content: "try" }], metadata: {}, seed: 1 };
 const model = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY), 64);
-const actor: Actor = {
-  kind: "model",
+const parts: ModelActorParts = {
   id: "policy",
   codec,
   contextTokens: 64,
@@ -66,7 +66,14 @@ function world(
 }
 
 const play = (environment: Environment, more: Partial<EpisodeOptions> = {}) =>
-  playEpisode({ environment, task, id: "0/t/0", actor: () => actor, random: randomStream(3), ...more });
+  playEpisode({
+    environment,
+    task,
+    id: "0/t/0",
+    actor: () => modelActor(parts),
+    random: randomStream(3),
+    ...more,
+  });
 
 test("playEpisode: one sequence that only grows, exact tokens, rewards, state keys, deterministic ids", async () => {
   const environment = world();
@@ -135,7 +142,7 @@ test("playEpisode: an episode that begins after it was given up is closed", asyn
 
 test("playEpisode: what a model throws is thrown on, and the episode is closed", async () => {
   const environment = world();
-  const bad: Actor = { ...actor, sample: () => Promise.reject(new Error("out of memory")) };
+  const bad = modelActor({ ...parts, sample: () => Promise.reject(new Error("out of memory")) });
   await assert.rejects(play(environment, { actor: () => bad }), /out of memory/);
   assert.equal(environment.closed, 1);
 });
@@ -144,14 +151,14 @@ test("playEpisode: limits on turns, action tokens and context", async () => {
   const [turns] = await play(world({ limits: { turns: 2, actionTokens: 3 } }));
   assert.deepEqual(turns!.end, { kind: "truncated", limit: "turns", at: 2 });
   const asked: SampleRequest[] = [];
-  const small: Actor = {
-    ...actor,
+  const small = modelActor({
+    ...parts,
     contextTokens: 6,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);
     },
-  };
+  });
   const [tokens] = await play(world(), { actor: () => small });
   assert.equal(asked[0]!.maxTokens, Math.min(3, 6 - asked[0]!.prompt.length));
   assert.ok(tokens!.end.kind === "truncated" && tokens!.end.limit === "tokens");
@@ -218,7 +225,7 @@ test("playEpisode: a retry replays recorded tokens, hears the advice, and says w
 });
 
 test("playEpisode: a scripted player makes a demonstration with tokens and unknown log-probabilities", async () => {
-  const actors = (): Actor => ({ kind: "player", id: "expert", player: () => "left", codec });
+  const actors = (): Actor => scriptActor("expert", () => "left", { codec });
   const [t] = await play(world(), { actor: actors });
   assert.equal(t!.origin, "demonstrated");
   assert.deepEqual(
@@ -323,13 +330,13 @@ test("multiTurn: a role is in one group per task, also where the other role did 
 test("playEpisode: an observation may be a whole conversation, with limits of its own; one that cannot be asked fails", async () => {
   const asked: SampleRequest[] = [];
   const seen: unknown[] = [];
-  const listening: Actor = {
-    ...actor,
+  const listening = modelActor({
+    ...parts,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);
     },
-  };
+  });
   const saying = (content: string) =>
     world(
       {},

@@ -8,6 +8,7 @@ import type { ArtefactCandidate } from "../../src/core/context.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { method } from "../../src/method/method.ts";
+import { chatActor, withArtefact } from "../../src/rollout/actor.ts";
 import { playEpisode } from "../../src/rollout/episode.ts";
 import {
   artefactsIn,
@@ -113,9 +114,8 @@ test("a model that talks is told once, in front of everything, and its turns say
       environment,
       task: environment.tasks("train")[0]!,
       id: "e",
-      actor: () => ({ kind: "chat", id: "policy", chat }),
+      actor: () => withArtefact(chatActor("policy", chat), artefact),
       random: randomStream(1),
-      artefact,
       limits: { turns: 2 },
     });
   const entry = {
