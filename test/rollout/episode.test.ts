@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryRows } from "../../src/common/tokens/pack.ts";
 import { rewritten } from "../../src/common/tokens/rewrite.ts";
+import { startsWith, wholeSequence } from "../../src/common/tokens/sequence.ts";
 import type { Advise, Seen } from "../../src/core/context.ts";
 import type { SampleRequest } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
@@ -13,6 +14,7 @@ import type { Environment, Episode, Step } from "../../src/env/environment.ts";
 import { type Actor, type ModelActorParts, modelActor, scriptActor } from "../../src/rollout/actor.ts";
 import { type EpisodeOptions, playEpisode } from "../../src/rollout/episode.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
+import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const codec = vocabularyCodec(["left right again try", "hint"]);
@@ -240,6 +242,49 @@ test("playEpisode: a scripted player makes a demonstration with tokens and unkno
     new Float32Array(actionTokens(t!)),
   );
   assert.equal(cuts, 0);
+});
+
+test("playEpisode: turns share one token sequence and the messages of one conversation, also when read back from a store", async () => {
+  const [t] = await play(world());
+  const last = t!.turns[2]!;
+  for (const { turns } of [t!, unpackTrajectory(packTrajectory(t!))]) {
+    const { tokens, prompt } = turns[2]!;
+    assert.deepEqual([tokens, prompt], [last.tokens, last.prompt]);
+    assert.equal(tokens!.prompt.buffer.byteLength, 4 * (tokens!.prompt.length + tokens!.action.length));
+    for (const turn of turns) {
+      assert.equal(turn.tokens!.prompt.buffer, tokens!.prompt.buffer);
+      assert.equal(turn.tokens!.action.buffer, tokens!.prompt.buffer);
+      for (const [i, message] of turn.prompt.entries()) assert.equal(message, prompt[i]);
+    }
+  }
+});
+
+test("playEpisode: a whole conversation that repeats the last one and adds to it continues its sequence", async () => {
+  const whole: Message[] = [{ role: "user", content: "try" }];
+  const [t] = await play(
+    world(
+      {},
+      {
+        observe: async () => ({
+          role: "agent",
+          observation: { messages: structuredClone(whole), whole: true },
+        }),
+        act: async ({ content }) => {
+          whole.push({ role: "assistant", content }, { role: "user", content: "again" });
+          return whole.length < 7 ? {} : { end: { kind: "done", reason: "three" } };
+        },
+      },
+    ),
+    // the end token is among what opens a conversation, so that each new prompt repeats the tokens of the last turn
+    { actor: () => scriptActor("expert", () => "left", { codec }) },
+  );
+  assert.equal(t!.turns.length, 3);
+  assert.deepEqual(t!.turns[2]!.prompt, whole.slice(0, 5));
+  const [first, , third] = t!.turns;
+  assert.equal(third!.prompt[0], first!.prompt[0]);
+  assert.deepEqual([...third!.tokens!.prompt], [...codec.open(whole.slice(0, 5))]);
+  const same = third!.tokens!.prompt.buffer === first!.tokens!.prompt.buffer;
+  assert.equal(same, startsWith(third!.tokens!.prompt, wholeSequence(first!.tokens!)));
 });
 
 test("playEpisode: two roles, each with its own conversation, one trajectory each", async () => {
