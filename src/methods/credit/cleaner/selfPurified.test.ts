@@ -66,6 +66,8 @@ test("a corrected call that is much alike keeps the reasoning of the failed acti
   const { tokens, text, rewards } = t.turns[0]!;
   assert.deepEqual([...tokens!.action], [...codec.encode("p <tool_call> a c")]);
   assert.deepEqual([text, rewards], [undefined, {}]);
+  // its rows are rewritten ones, whose unknown log-probabilities are no gap between sampler and trainer
+  assert.deepEqual(t.lineage, { parent: "raw", turn: 0, why: "rewrite" });
   // what was sampled in the clean context is known, what was sampled after the error is not
   assert.deepEqual([...tokens!.behaviour], [-0.1, -0.2].map(Math.fround).concat([Number.NaN, Number.NaN]));
 });
