@@ -4,6 +4,7 @@
  */
 import { applyArtefact } from "../common/artefacts/applyArtefact.ts";
 import { concatIds } from "../common/tokens/sequence.ts";
+import { sampledTokens } from "../common/tokens/turns.ts";
 import { type Artefact, artefactId } from "../core/artefact.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
@@ -71,9 +72,6 @@ export interface ModelActorParts {
 /** A token model, or a frozen one. */
 export function modelActor(parts: ModelActorParts): Actor {
   const { id, codec, contextTokens } = parts;
-  const tooLong = (prompt: Int32Array) => ({
-    end: { kind: "truncated", limit: "tokens", at: prompt.length } as const,
-  });
   return {
     id,
     origin: "sampled",
@@ -83,7 +81,7 @@ export function modelActor(parts: ModelActorParts): Actor {
       const prompt = promptOf(request, codec);
       if ("end" in prompt) return prompt;
       const room = contextTokens - prompt.length;
-      if (room < 1) return tooLong(prompt);
+      if (room < 1) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
       const { temperature, draw } = request;
       const [drawn] = await parts.sample([
         {
@@ -99,12 +97,11 @@ export function modelActor(parts: ModelActorParts): Actor {
         },
       ]);
       const sample = present(drawn, "playEpisode", "sample from the model");
-      const { action, logp, behaviour, entropy, allowed } = sample;
       return {
         version: sample.version,
-        action: { role: "assistant", content: codec.decode(action) },
+        action: { role: "assistant", content: codec.decode(sample.action) },
         stop: sample.stop,
-        tokens: { prompt, action, logp, behaviour, ...(entropy && { entropy }), ...(allowed && { allowed }) },
+        tokens: sampledTokens(prompt, sample),
       };
     },
   };

@@ -284,6 +284,40 @@ test("playEpisode: a whole conversation that repeats the last one and adds to it
   assert.equal(third!.tokens!.prompt.buffer, first!.tokens!.prompt.buffer);
 });
 
+test("playEpisode: any object that acts is an actor; tokens that it made by itself are kept, and cut where they begin anew", async () => {
+  const made = [
+    { prompt: Int32Array.of(1, 2), action: Int32Array.of(3) },
+    { prompt: Int32Array.of(1, 2, 3, 4), action: Int32Array.of(5) },
+    { prompt: Int32Array.of(4), action: Int32Array.of(6) },
+  ].map((tokens) => ({ ...tokens, logp: Float32Array.of(-1), behaviour: Float32Array.of(-2) }));
+  let next = 0;
+  const own: Actor = {
+    id: "own",
+    origin: "sampled",
+    act: async ({ messages, promptTokens }) => {
+      promptTokens(codec); // asked for, and not used
+      const action = { role: "assistant", content: `after ${messages.length}` } as const;
+      return { version: "v", action, stop: "eos", tokens: made[next++]! };
+    },
+  };
+  const [t] = await play(
+    world({}, { observe: async () => ({ role: "agent", observation: { messages: [] } }) }),
+    {
+      actor: () => own,
+    },
+  );
+  assert.deepEqual(
+    t!.turns.map(({ tokens }) => tokens),
+    made,
+  );
+  assert.deepEqual(
+    t!.turns.map(({ model, version, action }) => [model, version, action.content]),
+    [1, 2, 3].map((turn) => ["own", "v", `after ${turn}`]),
+  );
+  const unit = { id: "u", group: "g", members: [] };
+  assert.equal(trajectoryRows(t!, unit, new Float32Array(3)).cuts, 1);
+});
+
 test("playEpisode: two roles, each with its own conversation, one trajectory each", async () => {
   let moves = 0;
   const two = world(
