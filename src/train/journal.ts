@@ -8,10 +8,13 @@ import { replaceFile, writeError } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Trajectory } from "../core/types.ts";
+import { type PackedTrajectory, packTrajectory, unpackTrajectory } from "../store/turns.ts";
 
 export interface Journal {
   /** The finished episode of that id, if it was played before the kill. */
   find(episode: string): readonly Trajectory[] | undefined;
+  /** Whether a trajectory came from before the kill: this process has not sampled its tokens. */
+  found(trajectory: string): boolean;
   add(iteration: number, episode: string, trajectories: readonly Trajectory[]): Promise<void>;
   /**
    * Forgets the iterations before this one, since a checkpoint holds what came of them. A resumed run may be behind its
@@ -22,11 +25,12 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-const line = z.object({
-  iteration: z.int(),
-  episode: z.string(),
-  trajectories: z.custom<readonly Trajectory[]>(Array.isArray),
-});
+const named = { iteration: z.int(), episode: z.string() };
+const line = z.union([
+  z.object({ ...named, packed: z.custom<readonly PackedTrajectory[]>(Array.isArray) }),
+  // as journals were first written: each turn with its whole prompt
+  z.object({ ...named, trajectories: z.custom<readonly Trajectory[]>(Array.isArray) }),
+]);
 
 /** A journal that cannot be read is not an empty one: it would be cut, and its episodes lost. */
 const emptyIfMissing =
@@ -48,11 +52,14 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   const text = await readFile(file, "utf8").catch(emptyIfMissing(file));
   let whole = 0;
   const kept = new Set<number>();
+  const given = new Set<string>();
   try {
     // what follows the last line end was cut off
     for (const one of text.split("\n").slice(0, -1)) {
-      const { iteration, episode, trajectories } = line.parse(fromExactJson(one));
-      if (iteration >= from) episodes.set(episode, trajectories);
+      const read = line.parse(fromExactJson(one));
+      const { iteration, episode } = read;
+      if (iteration >= from)
+        episodes.set(episode, "packed" in read ? read.packed.map(unpackTrajectory) : read.trajectories);
       kept.add(iteration);
       whole += Buffer.byteLength(one) + 1;
     }
@@ -76,10 +83,15 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
     });
   await cut(episodes.size > 0 ? whole : 0);
   return {
-    find: (episode) => episodes.get(episode),
+    find(episode) {
+      const trajectories = episodes.get(episode);
+      for (const { id } of trajectories ?? []) given.add(id);
+      return trajectories;
+    },
+    found: (trajectory) => given.has(trajectory),
     add(iteration, episode, trajectories) {
       kept.add(iteration);
-      pending += `${toExactJson({ iteration, episode, trajectories })}\n`;
+      pending += `${toExactJson({ iteration, episode, packed: trajectories.map(packTrajectory) })}\n`;
       // those that finish while the disk is busy are written together
       next ??= inOrder(async () => {
         const lines = pending;

@@ -1,5 +1,5 @@
 /** The loop in memory: no folder, no store, nothing recorded. For checks and comparisons of small agents. */
-import type { Counter } from "../core/context.ts";
+import type { Counter } from "../core/counter.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
