@@ -34,7 +34,7 @@ export async function fromFeedback(
     store,
     async (production) => {
       const found: TrainingExample[] = [];
-      for await (const made of trainingExamplesFrom(production, { until, heardUntil: until })) {
+      for await (const made of trainingExamplesFrom(production, { until, receivedUntil: until, kinds: [kind], silent: false })) {
         if (made.kind === kind && isHeard(made)) found.push(made);
       }
       return found;
