@@ -49,15 +49,18 @@ function said(s: number): ReceivedSignal | undefined {
 for (const kind of trainingExampleKinds) {
   global.gc?.();
   const began = performance.now();
+  const cpu = process.cpuUsage();
   let found = 0;
   let heap = 0;
-  for await (const example of trainingExamplesFrom(store)) {
-    if (example.kind !== kind) continue;
-    if (example.kind === "conversation" && example.logged.signals.length === 0) continue;
+  for await (const example of trainingExamplesFrom(store, { kinds: [kind], silent: false })) {
+    if (example.kind === "dropped") continue;
     if (found++ % 500 === 0) heap = Math.max(heap, process.memoryUsage().heapUsed);
   }
   const seconds = (performance.now() - began) / 1000;
-  console.log(`${values.store} ${kind}: ${found} examples in ${seconds.toFixed(2)} s, heap at most ${(heap / 1e6).toFixed(0)} MB`);
+  const { user, system } = process.cpuUsage(cpu);
+  console.log(
+    `${values.store} ${kind}: ${found} examples in ${seconds.toFixed(2)} s (CPU ${((user + system) / 1e6).toFixed(2)} s), heap at most ${(heap / 1e6).toFixed(0)} MB`,
+  );
 }
 
 await store.close();

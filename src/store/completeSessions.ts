@@ -1,5 +1,5 @@
 /** Reads complete sessions with the signals on them: three queries for a page, however many sessions there are. */
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { Guarded } from "./database.ts";
@@ -26,7 +26,7 @@ export async function* readSessions(
   filter: SessionFilter = {},
 ): AsyncGenerator<CompleteSession> {
   for (let last: Found | undefined; ; ) {
-    const found = await guarded(() => findSessions(db, filter, last));
+    const found = await guarded(() => findSessions(db, filter, last).execute());
     for (const ids of portions(found)) yield* await guarded(() => readPortion(db, ids, filter));
     last = found.at(-1);
     if (found.length < page) return;
@@ -38,7 +38,7 @@ function findSessions(
   db: Kysely<Tables>,
   filter: SessionFilter,
   last: Found | undefined,
-): Promise<readonly Found[]> {
+): SelectQueryBuilder<Tables, never, Found> {
   const { withSignal } = filter;
   return db
     .selectFrom("responses as r")
@@ -69,8 +69,7 @@ function findSessions(
     ])
     .orderBy("r.at")
     .orderBy("r.id")
-    .limit(page)
-    .execute();
+    .limit(page);
 }
 
 /** Whether a signal of the wanted kind is about the session, one of its trajectories or one of its responses. */

@@ -49,7 +49,7 @@ export function signal(made: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id"
   };
 }
 
-/** A store in memory that holds these. */
+/** A store in memory that holds these; what came at one time came in the order given. */
 export function served(
   responses: readonly ServedResponse[],
   signals: readonly ReceivedSignal[] = [],
@@ -74,8 +74,13 @@ async function storeOf(
   await migrated(database);
   const store = trafficStoreOn(database, await secretOf(database.db));
   await store.write([
-    ...responses.map((response) => ({ kind: "response", response }) as const),
-    ...signals.map((signal) => ({ kind: "signal", signal }) as const),
+    ...responses.map(
+      (response, i) => ({ kind: "response", response: { ...response, at: response.at + i / 1000 } }) as const,
+    ),
+    ...signals.map(
+      (signal, i) =>
+        ({ kind: "signal", signal: { ...signal, received: signal.received + i / 1000 } }) as const,
+    ),
   ]);
   return store;
 }
