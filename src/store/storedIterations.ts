@@ -1,7 +1,7 @@
 /** Stores iterations and evaluations of a run, and applies the retention rule. */
 import type { Kysely } from "kysely";
 import type { Guarded } from "./database.ts";
-import type { Evaluation, RunStore } from "./runStore.ts";
+import type { Evaluation, RunStore } from "./runStoreTypes.ts";
 import type { EvaluationsTable, Tables } from "./schema.ts";
 import { orNull, trajectoryRow, whyKept } from "./trajectoryRow.ts";
 

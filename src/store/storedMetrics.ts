@@ -1,7 +1,7 @@
 /** Reads the metrics of a run. */
 import { type Kysely, sql } from "kysely";
 import type { Guarded } from "./database.ts";
-import type { RunStore } from "./runStore.ts";
+import type { RunStore } from "./runStoreTypes.ts";
 import type { Tables } from "./schema.ts";
 
 export function storedMetrics(

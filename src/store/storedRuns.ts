@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import type { Finding } from "../core/finding.ts";
 import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
 import type { Guarded } from "./database.ts";
-import type { Run, RunStore } from "./runStore.ts";
+import type { Run, RunStore } from "./runStoreTypes.ts";
 import type { RunsTable, Tables } from "./schema.ts";
 
 type Stored = Pick<

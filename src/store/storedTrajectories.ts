@@ -1,7 +1,7 @@
 /** Finds and reads the trajectories of a run. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { Guarded } from "./database.ts";
-import type { RunStore, TrajectoryFilter, TrajectorySearch, TrajectorySummary } from "./runStore.ts";
+import type { RunStore, TrajectoryFilter, TrajectorySearch, TrajectorySummary } from "./runStoreTypes.ts";
 import type { Tables, TrajectoriesTable } from "./schema.ts";
 import { float32Of } from "./tokens.ts";
 import { unpackTrajectory } from "./turns.ts";
