@@ -70,7 +70,7 @@ export async function trainFromFeedback(
   traffic: TrafficStore,
   { examples, until: stated, measured, ...options }: TrainFromFeedbackOptions,
   report: (event: RunEvent) => void = () => {},
-  stop?: AbortSignal,
+  stop: AbortSignal = new AbortController().signal,
 ): Promise<RunSummary> {
   const until = (await untilOf(options)) ?? stated ?? Date.now();
   const chosen = { until, ...(examples && { examples }) };
