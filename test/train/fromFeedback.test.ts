@@ -39,6 +39,14 @@ onEach(
   async (where) => {
     const traffic = await openTrafficStore(where);
     await traffic.write(corrections(0, 30));
+    const asked: (SessionFilter | undefined)[] = [];
+    const watched: TrafficStore = {
+      ...traffic,
+      completeSessions(filter) {
+        asked.push(filter);
+        return traffic.completeSessions(filter);
+      },
+    };
     const out = join(freshFile(), "..", "dpo");
     const engine = tabularEngine({ context: "message" });
     const settings = { method: dpo.build({ learningRate: 0.5 }), engine, out };
