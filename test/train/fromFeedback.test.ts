@@ -57,7 +57,7 @@ onEach(
     assert.equal(begun.env, "logged");
     assert.deepEqual(begun.config.feedback, { store: traffic.where, until: 25_000, measured: "" });
     await traffic.write(corrections(30, 60));
-    const more = await trainFromFeedback(watched, { ...settings, resume: true });
+    const more = await trainFromFeedback(watched, { ...settings, iterations: 3, resume: true });
     assert.equal(more.iterations, 3);
     assert.deepEqual(
       asked.map((filter) => [filter?.until, filter?.receivedUntil, filter?.withSignal?.kinds]),
