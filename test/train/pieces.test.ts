@@ -3,12 +3,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-<<<<<<< HEAD
 import type { Ctx } from "../../src/core/context.ts";
 import { evaluatorIn } from "../../src/core/evaluator.ts";
-=======
 import { toExactJson } from "../../src/core/json.ts";
->>>>>>> E
 import type { Model, SampleRequest } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
 import type { Task, Trajectory } from "../../src/core/types.ts";
