@@ -9,7 +9,7 @@ import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { buildWith, requireKnown } from "./choices.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
-import { fromFeedback, storeName } from "./fromFeedback.ts";
+import { fromStoredFeedback, storeName } from "./fromFeedback.ts";
 import { onSignal } from "./interrupted.ts";
 import { limitsOf } from "./limits.ts";
 import { createView } from "./live.ts";
@@ -153,7 +153,7 @@ export async function trainRun(
     measured: environment?.name ?? "",
   };
   const trained = feedback
-    ? await fromFeedback(built, { ...feedback, store: taught }, environment)
+    ? await fromStoredFeedback(built, { ...feedback, store: taught }, environment)
     : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
   const speeds: number[] = [];
   let page: { close(): void } | undefined;
