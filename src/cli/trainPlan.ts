@@ -10,7 +10,7 @@ import { storeAt } from "../train/folder.ts";
 import type { RunParts } from "../train/run.ts";
 import { type EngineName, type EngineOptions, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { buildWith, choiceFor, requireKnown } from "./choices.ts";
-import { fromFeedback } from "./fromFeedback.ts";
+import { fromStoredFeedback } from "./fromFeedback.ts";
 import type { StatedRun } from "./options.ts";
 import { defaultStore } from "./report.ts";
 import {
@@ -154,7 +154,7 @@ async function trainedParts(
   measured: Environment | undefined,
 ): Promise<Pick<RunParts, "method" | "environment">> {
   return source && feedback !== undefined
-    ? await fromFeedback(method, { ...source, store: feedback }, measured)
+    ? await fromStoredFeedback(method, { ...source, store: feedback }, measured)
     : { method, environment: measured ?? (await requireEnvironment("--env", "facts")) };
 }
 

@@ -1,7 +1,7 @@
 /** A method is its difference from the baseline: {@link method} fills in the rest. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
-import type { FrozenRule, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
+import type { FrozenRule, LearnsFrom, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/types.ts";
 import { grpoSlots } from "./baseline.ts";
 import type { About } from "./entry.ts";
@@ -24,6 +24,8 @@ export interface Difference<O extends Options = Options> extends About {
   readonly baseline?: string;
   /** Capabilities that it needs beyond sampling tokens and training. */
   readonly needs?: readonly Capability[];
+  /** The training examples that it learns from in place of play. Default: conversations with their rewards. */
+  readonly learnsFrom?: LearnsFrom;
   /** It learns without weights: any chat model works. */
   readonly weightFree?: true;
   /** Texts that its pieces send to the policy, such as instructions; an empty list where they send critiques alone. */
@@ -33,6 +35,8 @@ export interface Difference<O extends Options = Options> extends About {
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
+  /** Built methods that train students inside a run; see `Ctx.learn`. */
+  readonly students?: Readonly<Record<string, Method>>;
   /** Options of its own, which users may set and tune. No option has the name of a setting. */
   readonly options?: O;
   /** The slots that differ; a function of the settings and of its own options where a piece depends on them. */

@@ -18,7 +18,7 @@ import { vocabularyOf } from "./vocabulary.ts";
 
 export async function assemble(settings: RunSettings, surroundings: Surroundings): Promise<Run> {
   const { environment, engine, method, seed } = settings;
-  const { records, report, stop } = surroundings;
+  const { records, report, stop, learn } = surroundings;
   const { found } = records;
   const random = randomStream(seed);
   const state = found?.state ?? freshState(settings.warmStart ? "warm start" : "train");
@@ -66,6 +66,7 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
     leaksIn: heldOutLeaks(environment),
     stop,
     ...(journal && { journal }),
+    ...(learn && { learn }),
   };
   return {
     settings,

@@ -4,6 +4,7 @@ import type { Random } from "../core/random.ts";
 import type { AuxiliaryModels } from "./auxiliaryModels.ts";
 import type { RunClock } from "./clock.ts";
 import type { RunSettings } from "./config.ts";
+import type { TrainStudent } from "./contextParts.ts";
 import type { RunEvent } from "./events.ts";
 import type { Journal } from "./journal.ts";
 import type { Records } from "./records.ts";
@@ -15,6 +16,8 @@ export interface Surroundings {
   readonly records: Records;
   readonly report: (event: RunEvent) => void;
   readonly stop: AbortSignal;
+  /** Trains students of the method. */
+  readonly learn?: TrainStudent;
   /** Sees every iteration once it is recorded. */
   readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
 }

@@ -1,11 +1,12 @@
 /** The context that slot pieces see, over a run's models, environment and streams. */
-import type { Counter, Ctx } from "../core/context.ts";
-import { WhetstoneError } from "../core/errors.ts";
-import type { Task } from "../core/types.ts";
+import type { Ctx } from "../core/context.ts";
+import type { Counter } from "../core/counter.ts";
+import { present } from "../core/errors.ts";
+import type { Id, Task } from "../core/types.ts";
+import { environmentEvaluator } from "../evaluator/environment.ts";
 import { hashedText } from "../memory/hashedText.ts";
 import { artefactsIn } from "./artefacts.ts";
 import { type ContextParts, episodeBook } from "./contextParts.ts";
-import { environmentJudge } from "./environmentJudge.ts";
 import { lookupsOf } from "./lookups.ts";
 import { playsOf } from "./play.ts";
 import { clockOf } from "./state.ts";
@@ -27,16 +28,19 @@ export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
     tasks,
     ...lookups,
     play: playsOf({ parts, book, lookups, random, artefact, count }),
-    ...environmentJudge(environment, lookups.task, count),
+    environment: environmentEvaluator(environment),
     embed: (texts) => encoder.embed(texts),
-    learn: () => {
-      throw new WhetstoneError("capability.missing", {
-        where: "Ctx.learn",
-        got: "a method that trains a student inside a run",
-        expected: "a method that does not: this version cannot",
-        fix: "Choose another method.",
-      });
+    async learn({ tasks: named, measure, ...inner }) {
+      const found = (task: Id | Task): Task => (typeof task === "string" ? lookups.task(task) : task);
+      const own = named.map(found);
+      const key = random.split("student", inner.student, ...own.map(({ id }) => id));
+      const learn = present(parts.learn, "Ctx.learn", "way to train students");
+      const within = { environment, random: key, stop: parts.stop, count };
+      return {
+        success: await learn({ ...inner, tasks: own, measure: measure?.map(found) ?? own, ...within }),
+      };
     },
+    stop: parts.stop,
     memory: {
       get: (key) => state.memory[key],
       set: (key, value) => {

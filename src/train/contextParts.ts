@@ -1,7 +1,8 @@
 /** What the context of slot pieces is made of. */
 import type { Leak } from "../common/text/leaks.ts";
 import type { Artefact } from "../core/artefact.ts";
-import type { StatefulHelper } from "../core/context.ts";
+import type { InnerRun, StatefulHelper } from "../core/context.ts";
+import type { Counter } from "../core/counter.ts";
 import type { Encoder } from "../core/encoder.ts";
 import type { Random } from "../core/random.ts";
 import type { Id, Task } from "../core/types.ts";
@@ -29,9 +30,24 @@ export interface ContextParts extends Weighted {
   readonly stop: AbortSignal;
   /** Shared by all contexts of one iteration. Default: one of its own. */
   readonly book?: EpisodeBook;
+  /** Trains students. Default: there are none. */
+  readonly learn?: TrainStudent;
   /** Whether it runs beside learning: then it sees nothing that learning changes. */
   readonly alone?: boolean;
 }
+
+/** A student and its tasks, looked up. */
+export interface StudentRun extends Omit<InnerRun, "tasks" | "measure"> {
+  readonly tasks: readonly Task[];
+  readonly measure: readonly Task[];
+  readonly environment: Environment;
+  readonly random: Random;
+  readonly stop: AbortSignal;
+  readonly count: (counter: Counter, amount: number) => void;
+}
+
+/** Trains a student in memory. @returns its share of successes. */
+export type TrainStudent = (run: StudentRun) => Promise<number>;
 
 /** What an iteration's contexts know together: its tasks, and the episodes that have begun. */
 export interface EpisodeBook {

@@ -10,7 +10,13 @@ export { type ConfigOptions, type RunConfig, resolveConfig } from "./config.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
 export { readRunConfig } from "./folder.ts";
-export { exampleKindFor, type FromExamplesOptions, fromExamples } from "./fromExamples.ts";
+export { type FromExamplesOptions, fromExamples } from "./fromExamples.ts";
+export {
+  type FeedbackOptions,
+  fromFeedback,
+  type TrainFromFeedbackOptions,
+  trainFromFeedback,
+} from "./fromFeedback.ts";
 export { type RunOptions, type RunParts, type RunSummary, train, trainByConfig } from "./run.ts";
 export { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 export { type TrainedInMemory, type TrainInMemoryOptions, trainInMemory } from "./trainInMemory.ts";

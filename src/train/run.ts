@@ -29,6 +29,7 @@ import { requireNeeds, requireParts } from "./requirements.ts";
 import type { Run } from "./running.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
 import { toolFindings } from "./toolFinding.ts";
+import { studentsOf } from "./trainInMemory.ts";
 import { warmStart } from "./warmStart.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
@@ -109,7 +110,10 @@ export async function trainByConfig(
       ...{ seed: config.seed, config, folder: out },
     });
     const records = await recordsIn(out, store, engine, resume);
-    run = await assemble(settingsOf(config, parts, out, examined), { records, report, stop });
+    run = await assemble(settingsOf(config, parts, out, examined), {
+      ...{ records, report, stop },
+      learn: studentsOf(method),
+    });
     // what an engine can may hang on its server, which is known by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
     const findings = findingsFor(examined, run);

@@ -1,13 +1,19 @@
 /** The loop in memory: no folder, no store, nothing recorded. For checks and comparisons of small agents. */
+import type { Counter } from "../core/counter.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Method } from "../core/slots.ts";
-import type { Stats } from "../core/types.ts";
+import type { Stats, Task } from "../core/types.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { assemble } from "./assemble.ts";
 import { resolveConfig } from "./config.ts";
+import type { TrainStudent } from "./contextParts.ts";
+import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
+import { limitConcurrency } from "./limit.ts";
 import { loop } from "./loop.ts";
+import { countEpisode } from "./play.ts";
 import { noRecords } from "./records.ts";
 import type { Iteration } from "./running.ts";
 import type { RunState } from "./state.ts";
@@ -61,6 +67,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
       records: noRecords,
       report: (event) => void (event.type === "iteration" && curve.push(event.metrics)),
       stop,
+      learn: studentsOf(method),
       ...(onIteration && { onIteration }),
     },
   );
@@ -75,5 +82,47 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
       run.evaluate(split, mode, tasks, "after"),
   };
 }
+
+/** Trains the students that a method declares, each as a run in memory on the given tasks alone. */
+export const studentsOf =
+  ({ id, students = {} }: Method): TrainStudent =>
+  async ({ student, model, tasks, measure, iterations, environment, random, stop, count }) => {
+    const method = students[student];
+    if (!method || method.models || method.frozen) {
+      throw new WhetstoneError("capability.missing", {
+        where: `method "${id}": student "${student}"`,
+        got: method
+          ? "a method with models beside the one that learns"
+          : "a student that it does not declare",
+        expected: `one of ${Object.keys(students).join(", ") || "none, since it declares none"}, trained by a method without such models`,
+        fix: "Declare it in the method's `students`.",
+      });
+    }
+    const splits: Readonly<Record<string, readonly Task[]>> = { train: tasks, measure };
+    const inner = {
+      ...environment,
+      splits: Object.keys(splits),
+      tasks: (split: string) => splits[split] ?? [],
+    };
+    const { contextTokens, can } = model;
+    const engine: Engine = {
+      name: "student",
+      can,
+      create: async () => model,
+      open: async () => model,
+      dispose: async () => undefined,
+    };
+    const { seed } = random;
+    const asked = { environment: inner, method, engine, seed, iterations, contextTokens, stop };
+    const { counters } = await trainInMemory(asked);
+    for (const [counter, amount] of Object.entries(counters)) count(counter as Counter, amount);
+    const { result, trajectories } = await evaluate({
+      ...{ environment: inner, agent: model, split: "measure", mode: "sampled", tasks: measure.length },
+      ...{ random, limit: limitConcurrency(64), stop },
+    });
+    for (const played of Map.groupBy(trajectories, (t) => t.episode).values())
+      countEpisode(played, undefined, count);
+    return result.success.mean;
+  };
 
 const forever = new AbortController().signal;

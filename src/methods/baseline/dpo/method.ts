@@ -17,6 +17,7 @@ export const dpo = method({
   source:
     "β is the paper's default; the paper learns from a fixed set of pairs, here pairs are sampled from the policy (ours)",
   frozen: { reference: {} },
+  learnsFrom: { kind: "pair" },
   options: {
     beta: {
       help: "β, strength of the regularisation towards the reference",

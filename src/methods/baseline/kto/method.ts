@@ -17,6 +17,7 @@ export const kto = method({
   source:
     "β and λ from the paper; desirable means above the group's mean, and z₀ comes from the policy's own samples (both ours)",
   frozen: { reference: {} },
+  learnsFrom: { kind: "rating" },
   options: {
     beta: {
       help: "β, how fast the value of a log-ratio saturates, per nat",

@@ -31,6 +31,7 @@ export function guiExplorationLabWith(stages: GuiStages = {}): Recipe {
     source:
       "the three stages from the paper's summary; their lengths, rewards without step costs and group sizes are ours",
     baseline: "sft",
+    learnsFrom: { kind: "demonstration" },
     options: {
       imitation: { help: "iterations of imitation", default: stages.imitation ?? 100, low: 0, whole: true },
       singleTurn: {

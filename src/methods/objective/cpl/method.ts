@@ -16,6 +16,7 @@ export const cpl = method({
   ].join("\n"),
   source:
     "α and λ from the paper's code; the paper learns from a fixed set, after imitating all of it; here pairs come from the rollout (ours)",
+  learnsFrom: { kind: "pair" },
   options: {
     beta: { help: "scale of a segment in the margin, per nat", default: 0.1, low: 1e-6 },
     rejected: { help: "λ, weight of the rejected segment", default: 0.5, low: 1e-6, high: 1 },

@@ -19,6 +19,7 @@ export const inpo = method({
     "η and τ for tables, ours (a public implementation has η = 0.0075 and τ = η/3 for language models); pairs are independent, where the paper takes the best and the worst of eight",
   defaults: { epochs: 8, minibatches: 1 }, // a round is a regression and needs several passes
   frozen: { reference: {} },
+  learnsFrom: { kind: "pair" },
   options: {
     eta: { help: "η, inverse step of the mirror descent", default: 1, low: 1e-6 },
     tau: { help: "τ, weight of the KL regularisation towards the reference, below η", default: 0.1, low: 0 },

@@ -26,6 +26,7 @@ export const seppo = method({
   baseline: "sft",
   defaults: { epochs: 8, minibatches: 1 },
   frozen: pool(size),
+  learnsFrom: { kind: "pair" },
   options: {
     beta: {
       help: "β, strength of the regularisation towards the reference",
