@@ -78,11 +78,15 @@ export interface Episode {
  */
 export type Ability = "fork" | "replay" | "stateKey" | "expert" | "legal";
 
-/** A scripted player. It gets the policy's conversation and the task. Equal random streams give equal actions. */
+/**
+ * A scripted player. It gets the task, the policy's conversation, and the legal actions where the observation lists them.
+ * Equal random streams give equal actions.
+ */
 export type Player<Meta extends object = Metadata> = (
   task: Task<Meta>,
   conversation: readonly Message[],
   random: Random,
+  legal?: readonly string[],
 ) => string;
 
 /** A named set of tasks. "train" is for training, "validation" selects checkpoints, every other name is held out. */
@@ -129,7 +133,7 @@ export interface Environment<Meta extends object = Metadata> {
    * critiques. Must not throw, like `verify`.
    */
   critique?(task: Task<Meta>, trajectory: Trajectory, request: CritiqueRequest): Promise<Critique>;
-  /** Texts with every word of its critiques that the vocabulary lacks. A run adds them to the vocabulary where its method uses critics. */
+  /** Texts with every word of its critiques that the vocabulary lacks. A run adds them to the vocabulary where its method asks for critiques. */
   readonly critiqueVocabulary?: () => readonly string[];
 }
 

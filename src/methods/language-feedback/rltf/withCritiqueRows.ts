@@ -1,11 +1,12 @@
-import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
+import { trajectoryRows } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Message, Trajectory, Unit } from "../../../core/types.ts";
 
 /** The role that such rows name. */
-export const criticRole = "critic";
+export const critiquerRole = "critiquer";
 
 /** Settings of {@link withCritiqueRows}. */
 export interface WithCritiqueRowsOptions {
@@ -18,8 +19,8 @@ export interface WithCritiqueRowsOptions {
  *
  *     row: (x, y, question, c)          targets: the tokens of c and its end
  *
- * Predicting critiques teaches the policy what was wrong with an attempt and makes it a critic. The rows have origin
- * "demonstrated" and role "critic", belong to the unit of the attempt, and have no log-probabilities and advantage 1, so
+ * Predicting critiques teaches the policy what was wrong with an attempt and makes it a critiquer. The rows have origin
+ * "demonstrated" and role "critiquer", belong to the unit of the attempt, and have no log-probabilities and advantage 1, so
  * that a likelihood can be restricted to them and ratios to the sampled rows.
  * Paper: "Expanding the Capabilities of Reinforcement Learning via Text Feedback".
  */
@@ -51,12 +52,12 @@ function rowsOf(ctx: Ctx, t: Trajectory, unit: Unit, question: string, text: str
   const tokens = { prompt: codec.open(messages), action, logp: unknown, behaviour: unknown };
   const turn = {
     ...last,
-    role: criticRole,
+    role: critiquerRole,
     prompt: messages,
     action: { role: "assistant", content: text } as const,
     tokens,
     spans: {},
   };
-  const written = { ...t, role: criticRole, turns: [turn], origin: "demonstrated" } as const;
+  const written = { ...t, role: critiquerRole, turns: [turn], origin: "demonstrated" } as const;
   return trajectoryRows(written, unit, new Float32Array(action.length).fill(1)).rows;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../core/random.ts";
 import type { Environment, Player } from "../../../env/environment.ts";
+import { scriptActor } from "../../../rollout/actor.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { constantMemory, stateAndAction } from "./constantMemory.ts";
 import { ledger, valuesAsked } from "./ledger.ts";
@@ -16,7 +17,7 @@ const played = async (environment: Environment, player: Player) =>
       environment,
       task,
       id: "e",
-      actor: () => ({ kind: "player", id: "player", player }),
+      actor: () => scriptActor("player", player),
       random: randomStream(1),
     })
   )[0]!;
@@ -92,7 +93,7 @@ test("constantMemory: of a state that is too long the end is lost", async () => 
   assert.equal(turns.at(-1)?.rewards.outcome, 0.5);
 });
 
-test("constantMemory: a copy goes its own way, and the verdict is on the actions", async () => {
+test("constantMemory: a copy goes its own way, and the outcome depends on the actions", async () => {
   const environment = constantMemory(inner, { words: 4 });
   const episode = await environment.start(task, randomStream(1));
   await episode.act({ content: "n1 | next", stop: "eos" });

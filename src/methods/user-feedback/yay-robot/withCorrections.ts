@@ -1,4 +1,5 @@
-import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
+import { trajectoryRows } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Rollout } from "../../../core/slots.ts";
