@@ -29,14 +29,14 @@ for (const file of data) cpSync(join(root, "src", file), join(dist, file));
 // in the package the catalogue is a list of static imports, which bundlers and `require` can load
 const catalogue = join(dist, "methods", "catalogue.js");
 const papers = globSync("*/*/method.js", { cwd: join(dist, "methods") }).sort();
-const read = /^export const methods = await .*$/m;
+const read = /^export const catalogue = await .*$/m;
 const source = readFileSync(catalogue, "utf8");
-if (!read.test(source)) throw new Error(`${catalogue} does not read the methods as the build expects`);
+if (!read.test(source)) throw new Error(`${catalogue} does not read the papers as the build expects`);
 const listed = papers.map((file, i) => `import * as m${i} from "./${file.replaceAll("\\", "/")}";`);
-const list = papers.map((file, i) => `methodOf(${JSON.stringify(basename(dirname(file)))}, m${i})`);
+const list = papers.map((file, i) => `entryIn(${JSON.stringify(basename(dirname(file)))}, m${i})`);
 writeFileSync(
   catalogue,
-  `${listed.join("\n")}\n${source.replace(read, `export const methods = [${list.join(", ")}];`)}`,
+  `${listed.join("\n")}\n${source.replace(read, `export const catalogue = [${list.join(", ")}];`)}`,
 );
 
 // tsc rewrites imports, but not the file names of workers, which must follow the extension of import.meta.url

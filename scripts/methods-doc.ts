@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Recipe } from "../src/method/method.ts";
-import { methods } from "../src/methods/catalogue.ts";
+import { type CatalogueEntry, slotsOf } from "../src/method/entry.ts";
+import { catalogue } from "../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../src/methods/evidence.ts";
 import { caveatsOf, opponentsOf } from "../src/methods/opponents.ts";
 import { levels } from "../src/train/check.ts";
@@ -16,9 +16,9 @@ const target = join(import.meta.dirname, "..", "docs", "methods.md");
 const signed = (x: number): string => `${x > 0 ? "+" : ""}${Number(x.toPrecision(3))}`;
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
-function row(m: Recipe, e: StoredEvidence | undefined): string {
+function row(m: CatalogueEntry, e: StoredEvidence | undefined): string {
   const id = `[\`${m.id}\`](../src/methods/${m.family}/${m.id}/method.ts)`;
-  return `| ${[id, m.summary, m.differs.join(", "), ...(e ? measured(e) : ["not run"])].map(cell).join(" | ")} |`;
+  return `| ${[id, m.summary, slotsOf(m).join(", "), ...(e ? measured(e) : ["not run"])].map(cell).join(" | ")} |`;
 }
 
 const interval = (effect: number, { low, high }: { readonly low: number; readonly high: number }): string =>
@@ -62,8 +62,8 @@ function counts(judged: readonly StoredEvidence[]): string {
 }
 
 function page(): string {
-  const judged = methods.filter((m) => m.family !== "baseline");
-  const evidence = new Map(methods.map((m) => [m.id, readEvidence(m.id)]));
+  const judged = catalogue.filter((m) => m.family !== "baseline");
+  const evidence = new Map(catalogue.map((m) => [m.id, readEvidence(m.id)]));
   const found = judged.flatMap((m) => evidence.get(m.id) ?? []);
   const lines = [
     counts(found),
@@ -79,8 +79,8 @@ function page(): string {
     "`neural` (a transformer), `real` (a pretrained language model). *Attempts* counts edits of a check after its first evidence.",
     "`npx whetstone explain ID` shows mechanism, mathematics, all arms with their settings, and the command that runs it again.",
   ];
-  for (const family of [...new Set(methods.map((m) => m.family))]) {
-    const members = methods.filter((m) => m.family === family);
+  for (const family of [...new Set(catalogue.map((m) => m.family))]) {
+    const members = catalogue.filter((m) => m.family === family);
     lines.push("", `## ${family}`, "");
     if (family === "baseline")
       lines.push("What others are measured against; only some are checked themselves.", "");

@@ -44,7 +44,7 @@ export {
 } from "./env/environment.ts";
 export { facts } from "./env/facts/facts.ts";
 export { type EnvironmentEntry, environments } from "./env/index.ts";
-export { diagnostic, method, type Recipe, type SlotChoices } from "./method/method.ts";
+export { method, type Recipe, type SlotChoices } from "./method/method.ts";
 export { defaultSettings, type Settings } from "./method/settings.ts";
 export { grpo } from "./methods/baseline/grpo/method.ts";
 export { findMethod, methods } from "./methods/catalogue.ts";

@@ -33,7 +33,6 @@ const weightless: Readonly<Record<string, string>> = {
 
 /** Why a method is left out of the smoke run; undefined if it takes part. */
 export function skipped(method: Recipe): string | undefined {
-  if (method.kind === "diagnostic") return "a diagnostic, which tests a law and trains nothing";
   if (method.weightFree) return "it learns without weights";
   return weightless[method.id];
 }

@@ -10,7 +10,7 @@ import type { LocalOptions, LoraOptions } from "../engine/local/index.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import type { Recipe } from "../method/method.ts";
-import { methods } from "../methods/catalogue.ts";
+import { findMethod } from "../methods/catalogue.ts";
 import { type ChatModelSettings, chatModelKeys, configuredChatEngine } from "./chatOptions.ts";
 import { loadModule } from "./module.ts";
 import { serverEngine, type TrainingServer, trainingServerKeys } from "./tinker.ts";
@@ -46,16 +46,8 @@ export async function requireEnvironment(where: string, name: string): Promise<E
 /** Named in place of an environment by mistake. */
 const isConfig = (made: object): boolean => "env" in made && !("tasks" in made);
 
-/** @throws WhetstoneError `name.unknown` with the nearest name. */
-export function requireMethod(where: string, id: string): Recipe {
-  const found = methods.find((m) => m.id === id);
-  if (found) return found;
-  throw unknownName(
-    where,
-    id,
-    methods.map((m) => m.id),
-  );
-}
+/** @throws WhetstoneError `name.unknown` with the nearest name, `config.invalid` for what is no method. */
+export const requireMethod = (where: string, id: string): Recipe => findMethod(id, where);
 
 /** What an engine can be told. */
 export interface EngineOptions extends TrainingServer, ChatModelSettings {

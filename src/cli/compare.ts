@@ -18,10 +18,24 @@ import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.
 import type { RunEvent } from "../train/events.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import {
+  addNamed,
+  atEdge,
+  buildWith,
+  type Choice,
+  choiceFor,
+  choiceWords,
+  gridOf,
+  type Lists,
+  listsFor,
+  listsOf,
+  requireKnown,
+  tagOf,
+} from "./choices.ts";
 import { comparisonReporter, comparisonTables, type ReportRun } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
-import { statedNumber } from "./options.ts";
+import { addSet, statedNumber } from "./options.ts";
 import { addCommand, duration, folded, type Io } from "./output.ts";
 
 interface CompareOptions {
@@ -32,6 +46,8 @@ interface CompareOptions {
   readonly iterations: string;
   readonly episodes?: string;
   readonly rates?: string;
+  readonly set?: Choice;
+  readonly tune?: Choice;
   readonly tuningSeeds: string;
   readonly out?: string;
   readonly contextTokens: string;
@@ -39,12 +55,18 @@ interface CompareOptions {
 }
 
 export function addCompare(program: Command, io: Io): void {
-  addCommand(program, "compare", "Compare methods: same environment, seeds and budget, paired intervals.", [
-    "whetstone compare grpo rloo reinforce --env contextual-bandit --engine tabular --seeds 8",
-    "whetstone compare grpo igpo a2tgpo turn-ppo --env facts --seeds 5",
-    "whetstone compare grpo gspo --env facts --rates 2e-4,5e-4,1e-3    # each tuned on other seeds",
-    "whetstone compare grpo gepa --env world.ts --engine engine.ts --episodes 640    # with and without weights",
-  ])
+  const command = addCommand(
+    program,
+    "compare",
+    "Compare methods: same environment, seeds and budget, paired intervals.",
+    [
+      "whetstone compare grpo rloo reinforce --env contextual-bandit --engine tabular --seeds 8",
+      "whetstone compare grpo igpo a2tgpo turn-ppo --env facts --seeds 5",
+      "whetstone compare grpo gspo --env facts --rates 2e-4,5e-4,1e-3    # each tuned on other seeds",
+      "whetstone compare grpo igpo --env facts --tune learningRate=2e-4,5e-4 --tune discount=0.9,1",
+      "whetstone compare grpo gepa --env world.ts --engine engine.ts --episodes 640    # with and without weights",
+    ],
+  )
     .argument("<methods...>", "two or more; the first is what the others are compared with")
     .option("--env <name>", `environment, or a module that exports one (default: ${usualEnv})`)
     .option("--engine <name>", "what computes: local, tabular, or a module that exports an engine", "local")
@@ -55,8 +77,8 @@ export function addCompare(program: Command, io: Io): void {
       "--episodes <n>",
       "in place of --iterations: training ends once so many were played, those of selection included",
     )
-    .option("--rates <list>", "step sizes to choose from for each method, on seeds that are not reported")
-    .option("--tuning-seeds <n>", "runs for each step size", "2")
+    .option("--rates <list>", "step sizes to choose from for each method; as --tune learningRate=<list>")
+    .option("--tuning-seeds <n>", "runs for each combination of values", "2")
     .option("--tasks <n>", "held-out tasks per split", "200")
     .option("--context-tokens <n>", "longest sequence", "128")
     .option(
@@ -66,6 +88,12 @@ export function addCompare(program: Command, io: Io): void {
     .action(async (ids: string[], options: CompareOptions) => {
       await compare(ids, options, io);
     });
+  addSet(command);
+  addNamed(
+    command,
+    "--tune <name=list>",
+    "values to choose from for each method that has this option or setting, every combination of them, on seeds that are not reported",
+  );
 }
 
 /** Everything that the runs of a comparison share. */
@@ -78,6 +106,8 @@ interface Plan {
   readonly episodes?: number;
   readonly tasks: number;
   readonly contextTokens: number;
+  /** Holds for every method that has such options or settings. */
+  readonly set: Choice;
   readonly stop: AbortSignal;
   readonly io: Io;
 }
@@ -89,7 +119,7 @@ const [usualEnv, usualSeconds, usualIterations] = ["facts", 150, 80];
 function planned(methods: number, seeds: number, tuning: number, plan: Plan): string {
   const { environment, engine, iterations, episodes, out } = plan;
   const each = episodes === undefined ? counted(iterations, "iteration") : counted(episodes, "episode");
-  const more = tuning > 0 ? `, ${tuning} more to choose step sizes` : "";
+  const more = tuning > 0 ? `, ${tuning} more to tune` : "";
   return `${methods} methods × ${counted(seeds, "seed")}${more}: ${methods * seeds + tuning} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
 }
 
@@ -112,12 +142,21 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       fix: "Name a baseline first, then what is to be compared with it.",
     });
   }
+  const { rates, tune = {} } = options;
+  rates?.split(",").forEach((text) => positive("--rates", text));
+  const lists = listsOf({ ...(rates === undefined ? {} : { learningRate: rates }), ...tune });
+  requireKnown("--set", Object.keys(options.set ?? {}), recipes);
+  const set: Choice = Object.assign({}, ...recipes.map((recipe) => choiceFor(recipe, options.set ?? {})));
+  requireKnown("--tune", Object.keys(lists), recipes);
+  // what cannot be built is refused before anything runs
+  for (const recipe of recipes)
+    for (const choice of [{}, ...gridOf(listsFor(recipe, lists))])
+      buildWith(recipe, {}, { ...set, ...choice });
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
   const { findings, splits } = await examine(environment, quickly);
   requireSound(environment.name, findings);
   requireHeldOutTasks(environment, splits);
   for (const finding of findings) io.error(`warning: ${findingLine(finding)}`);
-  const rates = options.rates?.split(",").map((text) => positive("--rates", text));
   const [seeds, first] = [statedNumber("--seeds", options.seeds, 1), statedNumber("--seed", options.seed)];
   const iterations = statedNumber("--iterations", options.iterations, 1);
   const out = options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`;
@@ -130,6 +169,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     ...(options.episodes === undefined ? {} : { episodes: statedNumber("--episodes", options.episodes, 1) }),
     tasks: statedNumber("--tasks", options.tasks, 1),
     contextTokens: statedNumber("--context-tokens", options.contextTokens, 8, 2 ** 24),
+    set,
     stop: control.signal,
     io,
   };
@@ -139,13 +179,11 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     control.abort();
   });
   try {
-    const chosen = new Map<string, { readonly learningRate: number }>();
+    const chosen = new Map<string, Choice>();
     const runs: ComparedRun[] = [];
-    const tuning = rates
-      ? recipes.filter(({ weightFree }) => !weightFree).length *
-        rates.length *
-        statedNumber("--tuning-seeds", options.tuningSeeds, 1)
-      : 0;
+    const tuningSeeds = statedNumber("--tuning-seeds", options.tuningSeeds, 1);
+    const grids = recipes.map((recipe) => gridOf(listsFor(recipe, lists)).length);
+    const tuning = grids.reduce((sum, choices) => sum + choices * tuningSeeds, 0);
     const total = recipes.length * seeds + tuning;
     const words = [planned(recipes.length, seeds, tuning, plan)];
     if (options.env === undefined) words.push(usualWords(total, plan));
@@ -153,9 +191,9 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
     const tell = comparisonReporter(total, trainedShares, io);
     for (const recipe of recipes) {
-      // what touches no weights makes no steps
-      if (rates && !recipe.weightFree)
-        chosen.set(recipe.id, await tuned(recipe, rates, Number(options.tuningSeeds), plan, tell));
+      const own = listsFor(recipe, lists);
+      if (Object.keys(own).length > 0)
+        chosen.set(recipe.id, await tuned(recipe, own, tuningSeeds, plan, tell));
     }
     // seed by seed, so that a comparison that is cut short has whole pairs
     const list = Array.from({ length: seeds }, (_, i) => first + i);
@@ -173,6 +211,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       seeds: list,
       iterations,
       ...(episodes === undefined ? {} : { episodes }),
+      ...(Object.keys(set).length > 0 && { set }),
       ...(Object.keys(trainedShares).length > 0 && { trainedShares }),
       weightFree: recipes.flatMap(({ id, weightFree }) => (weightFree ? [id] : [])),
     };
@@ -214,31 +253,34 @@ const trainedSharesOf = (
     ),
   );
 
-/** The best of some step sizes for a method, by success in training, on seeds of its own. */
+/** The best combination of some values for a method, by success in training, on seeds of its own. */
 async function tuned(
   recipe: Recipe,
-  rates: readonly number[],
+  lists: Lists,
   seeds: number,
   plan: Plan,
   tell: ReportRun,
-): Promise<{ readonly learningRate: number }> {
+): Promise<Choice> {
   const worth: number[] = [];
-  for (const learningRate of rates) {
+  const grid = gridOf(lists);
+  for (const choice of grid) {
     const runs: ComparedRun[] = [];
     for (let i = 0; i < seeds; i++) {
       const seed = firstTuningSeed + i;
       runs.push(
-        await tell(`${recipe.id} at ${learningRate}`, seed, (onEvent) =>
-          oneRun(recipe, seed, plan, onEvent, { learningRate }),
+        await tell(`${recipe.id} at ${choiceWords(choice)}`, seed, (onEvent) =>
+          oneRun(recipe, seed, plan, onEvent, choice),
         ),
       );
     }
     worth.push(mean(runs.map((r) => mean(r.curve))));
   }
-  const best = worth.indexOf(Math.max(...worth));
-  if (rates.length >= 3 && (best === 0 || best === rates.length - 1))
-    plan.io.error(`${recipe.id}: the best step size, ${rates[best]}, lies at the list's edge.`);
-  return { learningRate: rates[best]! };
+  const best = grid[worth.indexOf(Math.max(...worth))]!;
+  for (const name of atEdge(best, lists)) {
+    const what = name === "learningRate" ? "step size" : name;
+    plan.io.error(`${recipe.id}: the best ${what}, ${best[name]}, lies at the list's edge.`);
+  }
+  return best;
 }
 
 /** One run, or what the folder remembers of it. */
@@ -247,12 +289,12 @@ async function oneRun(
   seed: number,
   plan: Plan,
   onEvent: (event: RunEvent) => void,
-  settings: Partial<Settings> = {},
+  tuned: Choice = {},
 ): Promise<ComparedRun> {
   const { environment, out, episodes, tasks, contextTokens, stop } = plan;
-  const iterations = iterationsOf(recipe, settings, plan);
-  const rate = settings.learningRate === undefined ? "" : `-${settings.learningRate}`;
-  const name = `${recipe.id}${rate}-${seed}`;
+  const choice = choiceFor(recipe, { ...plan.set, ...tuned });
+  const iterations = iterationsOf(recipe, choice, plan);
+  const name = `${recipe.id}${tagOf(choice)}-${seed}`;
   const memory = join(out, "runs.jsonl");
   const known = remembered(memory, name, iterations);
   if (known) return known;
@@ -268,7 +310,7 @@ async function oneRun(
     const done = await train(
       {
         environment,
-        method: recipe.build({ ...learningRate, ...settings }),
+        method: buildWith(recipe, learningRate, choice),
         engine,
         seed,
         iterations,
@@ -304,10 +346,10 @@ async function oneRun(
 }
 
 /** Updates that a run is planned for: as stated, or as many as its episodes are enough for. */
-function iterationsOf(recipe: Recipe, settings: Partial<Settings>, plan: Plan): number {
+function iterationsOf(recipe: Recipe, choice: Choice, plan: Plan): number {
   const { environment, iterations, episodes } = plan;
   if (episodes === undefined) return iterations;
-  const { tasks, groupSize } = { ...recipe.defaults, ...settings };
+  const { tasks, groupSize } = { ...recipe.defaults, ...(choice as Partial<Settings>) };
   // no task is played twice in an iteration
   const trained = Math.min(tasks, environment.tasks("train").length);
   return recipe.weightFree ? episodes : Math.ceil(episodes / (trained * groupSize));

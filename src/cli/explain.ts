@@ -1,8 +1,10 @@
 /** `whetstone explain`: one method, with everything that is known about it. */
 import type { Command } from "commander";
+import { type CatalogueEntry, commandFor, needsOf, slotsOf } from "../method/entry.ts";
 import type { Recipe } from "../method/method.ts";
+import { rangeOf } from "../method/options.ts";
 import { settingRows } from "../method/settings.ts";
-import { findMethod, methods } from "../methods/catalogue.ts";
+import { findEntry } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
 import { caveatsOf, opponentsOf } from "../methods/opponents.ts";
 import { checkFiles } from "./checkFiles.ts";
@@ -15,7 +17,7 @@ export function addExplain(program: Command, io: Io): void {
   ])
     .argument("<id>", "a method (see whetstone methods)")
     .action((id: string) => {
-      const m = findMethod(id, methods);
+      const m = findEntry(id);
       const evidence = readEvidence(m.id);
       io.record({ ...about(m), evidence: evidence ?? null, command: command(m) });
       const title = (text: string): string => paint(io, "bold", text);
@@ -24,25 +26,28 @@ export function addExplain(program: Command, io: Io): void {
       if (m.mechanism) io.say("", title("Mechanism"), ...wrapped(m.mechanism, io.width));
       if (m.equation) io.say("", title("Mathematics"), ...m.equation.split("\n").map((line) => `  ${line}`));
       io.say("", title("Composition"), ...composition(m));
+      const options = m.kind === "method" ? optionLines(m, io.width) : [];
+      if (options.length > 0) io.say("", title("Options of its own (--set name=value)"), ...options);
       if (m.source) io.say("", title("Where its constants come from"), ...wrapped(m.source, io.width));
       io.say("", title("Evidence"), ...evidenceLines(m, evidence, io.width));
       io.say("", title("Try it"), `  ${command(m)}`);
     });
 }
 
-function about(m: Recipe): Readonly<Record<string, unknown>> {
-  const { id, kind, family, summary, paper, mechanism, equation, source, needs, differs, defaults } = m;
-  return { id, kind, family, summary, paper, mechanism, equation, source, needs, slots: differs, defaults };
+function about(m: CatalogueEntry): Readonly<Record<string, unknown>> {
+  const { id, kind, family, summary, paper, mechanism, equation, source } = m;
+  const known = { id, kind, family, summary, paper, mechanism, equation, source };
+  const own = m.kind === "method" ? { defaults: m.defaults, options: m.options } : { law: m.law };
+  return { ...known, needs: needsOf(m), slots: slotsOf(m), ...own };
 }
 
-const command = (m: Recipe): string =>
-  m.kind === "diagnostic"
-    ? `whetstone check ${m.id}`
-    : `whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
+const command = (m: CatalogueEntry): string => `whetstone ${commandFor(m)}`;
 
-function composition(m: Recipe): string[] {
-  if (m.kind === "diagnostic")
-    return ["  none: a diagnostic tests a law and trains nothing", `  law: ${m.law}`];
+function composition(m: CatalogueEntry): string[] {
+  if (m.kind !== "method") {
+    const does = m.kind === "benchmark" ? `measures agents (suite ${m.suite})` : "tests a law";
+    return [`  none: a ${m.kind} ${does} and trains nothing`, `  law: ${m.law}`];
+  }
   const { slots } = m.build();
   const names = (pieces: readonly { readonly name: string }[]): string =>
     pieces.map((p) => p.name).join(", ");
@@ -54,7 +59,7 @@ function composition(m: Recipe): string[] {
     return `  ${slot.padEnd(10)} ${named.length > 0 ? names(named) : "its own"}`;
   });
   const changed = Object.entries(m.defaults).filter(
-    ([name, value]) => settingRows[name as keyof typeof settingRows].fallback !== value,
+    ([name, value]) => settingRows[name as keyof typeof settingRows].default !== value,
   );
   return [
     ...(lines.length > 0 ? lines : ["  the baseline itself: every slot as GRPO has it"]),
@@ -64,7 +69,12 @@ function composition(m: Recipe): string[] {
   ];
 }
 
-function evidenceLines(m: Recipe, e: StoredEvidence | undefined, width: number): string[] {
+const optionLines = ({ options }: Recipe, width: number): string[] =>
+  Object.entries(options).flatMap(([name, option]) =>
+    wrapped(`${name} ${option.default}: ${option.help}; ${rangeOf(option)}`, width),
+  );
+
+function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: number): string[] {
   if (!e) {
     const has = checkFiles().some((f) => f.id === m.id);
     return [

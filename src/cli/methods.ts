@@ -1,8 +1,9 @@
 /** `whetstone methods`: ways to learn. */
 import type { Command } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
-import { type Recipe, slotNames } from "../method/method.ts";
-import { methods } from "../methods/catalogue.ts";
+import { baselineOf, type CatalogueEntry, needsOf, slotsOf } from "../method/entry.ts";
+import { slotNames } from "../method/method.ts";
+import { catalogue } from "../methods/catalogue.ts";
 import { readEvidence } from "../methods/evidence.ts";
 import { addCommand, type Io, number, roomOf, table } from "./output.ts";
 
@@ -35,7 +36,7 @@ export function addMethods(program: Command, io: Io): void {
       const rows = found.map((m) => {
         const e = readEvidence(m.id);
         const effect = e ? `${e.effect > 0 ? "+" : ""}${number(e.effect)}` : "";
-        return [m.id, m.summary, e?.verdict ?? "", effect, m.family, m.differs.join(", ") || "–"];
+        return [m.id, m.summary, e?.verdict ?? "", effect, m.family, slotsOf(m).join(", ") || "–"];
       });
       const head = ["id", "what it does", "verdict", "effect", "family", "differs in"];
       io.say(...table(head, rows, roomOf(io)));
@@ -43,9 +44,9 @@ export function addMethods(program: Command, io: Io): void {
     });
 }
 
-async function search(query: string, among: readonly Recipe[]): Promise<readonly Recipe[]> {
-  const { searchMethods } = await import("../method/search.ts");
-  const found = searchMethods(query, among);
+async function search(query: string, among: readonly CatalogueEntry[]): Promise<readonly CatalogueEntry[]> {
+  const { searchCatalogue } = await import("../method/search.ts");
+  const found = searchCatalogue(query, among);
   if (found.length > 0) return found;
   throw unknownName(
     "methods",
@@ -54,25 +55,25 @@ async function search(query: string, among: readonly Recipe[]): Promise<readonly
   );
 }
 
-function filtered({ family, slot, need, verdict }: MethodsOptions): readonly Recipe[] {
+function filtered({ family, slot, need, verdict }: MethodsOptions): readonly CatalogueEntry[] {
   const known = (flag: string, name: string | undefined, names: readonly string[]): void => {
     if (name !== undefined && !names.includes(name)) throw unknownName(flag, name, names);
   };
-  known("--family", family, [...new Set(methods.map((m) => m.family))]);
+  known("--family", family, [...new Set(catalogue.map((m) => m.family))]);
   known("--slot", slot, slotNames);
-  known("--need", need, [...new Set(methods.flatMap((m) => m.needs))]);
+  known("--need", need, [...new Set(catalogue.flatMap(needsOf))]);
   known("--verdict", verdict, verdicts);
-  return methods.filter(
+  return catalogue.filter(
     (m) =>
       (family === undefined || m.family === family) &&
-      (slot === undefined || m.differs.some((s) => s === slot)) &&
-      (need === undefined || m.needs.some((n) => n === need)) &&
+      (slot === undefined || slotsOf(m).some((s) => s === slot)) &&
+      (need === undefined || needsOf(m).some((n) => n === need)) &&
       (verdict === undefined || (readEvidence(m.id)?.verdict ?? "none") === verdict),
   );
 }
 
 /** A line of `methods --json`. */
-function entryOf(m: Recipe): Readonly<Record<string, unknown>> {
+function entryOf(m: CatalogueEntry): Readonly<Record<string, unknown>> {
   const e = readEvidence(m.id);
   return {
     id: m.id,
@@ -80,9 +81,9 @@ function entryOf(m: Recipe): Readonly<Record<string, unknown>> {
     family: m.family,
     summary: m.summary,
     paper: m.paper ?? null,
-    slots: m.differs,
-    needs: m.needs,
-    baseline: m.baseline ?? "grpo",
+    slots: slotsOf(m),
+    needs: needsOf(m),
+    baseline: baselineOf(m) ?? null,
     verdict: e?.verdict ?? null,
     effect: e?.effect ?? null,
     interval: e ? { low: e.interval.low, high: e.interval.high, n: e.interval.n } : null,

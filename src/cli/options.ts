@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { nearest } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
+import type { OptionValue } from "../core/slots.ts";
 import { type TrainingExampleKind, trainingExampleKinds } from "../core/trainingExamples.ts";
 import type { DecoderSize } from "../engine/local/config.ts";
 import { type Device, devices } from "../engine/local/devices.ts";
@@ -13,6 +14,7 @@ import type { Recipe } from "../method/method.ts";
 import { highestRate, type Settings, settingRows } from "../method/settings.ts";
 import type { EvaluationSettings, WarmStartSettings } from "../train/settings.ts";
 import { type EngineName, engineNames } from "./catalogue.ts";
+import { addNamed, type Choice } from "./choices.ts";
 import { seconds } from "./durations.ts";
 
 /** A run as a config file or the command line states it. The command line wins. */
@@ -296,6 +298,8 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
 
 export interface StatedRun extends Partial<RunConfig> {
   readonly settings?: Partial<Settings>;
+  /** Options of the method's own. */
+  readonly options?: Choice;
 }
 
 const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
@@ -307,19 +311,27 @@ export function addRunOptions(command: Command): Command {
     const value = "oneOf" in row && row.oneOf ? row.oneOf.join("|") : "n";
     command.option(`--${kebab(name)} <${value}>`, `${row.help} (default: the method's)`);
   }
-  return command;
+  return addSet(command);
 }
+
+/** Adds `--set`. */
+export const addSet = (command: Command): Command =>
+  addNamed(
+    command,
+    "--set <name=value>",
+    "an option of the method's own, or a setting; see whetstone explain ID",
+  );
 
 /** The options as written on the command line, with numbers read and each value checked. */
 export function statedRun(options: Readonly<Record<string, unknown>>): StatedRun {
   const run: Record<string, unknown> = {};
-  const settings: Record<string, unknown> = {};
+  const { settings, own } = apartFrom((options.set ?? {}) as Choice);
   for (const [name, text] of Object.entries(options)) {
     if (text === undefined) continue;
     const flag = `--${kebab(name)}`;
     if (name in settingRows) {
       const row = settingRows[name as keyof Settings];
-      settings[name] = typeof row.fallback === "number" ? numberFrom(flag, text) : text;
+      settings[name] = typeof row.default === "number" ? numberFrom(flag, text) : text;
     } else if (name in runRows) {
       const { schema } = runRows[name as keyof RunConfig];
       const value = numeric(schema) ? numberFrom(flag, text) : text;
@@ -329,7 +341,24 @@ export function statedRun(options: Readonly<Record<string, unknown>>): StatedRun
     }
   }
   if (typeof run.budget === "string") seconds("--budget", run.budget);
-  return { ...run, ...(Object.keys(settings).length > 0 && { settings }) };
+  return {
+    ...run,
+    ...(Object.keys(settings).length > 0 && { settings }),
+    ...(Object.keys(own).length > 0 && { options: own }),
+  };
+}
+
+/** What `--set` names: settings of every method, and options of a method's own. */
+function apartFrom(set: Choice): { readonly settings: Record<string, unknown>; readonly own: Choice } {
+  const [settings, own]: [Record<string, unknown>, Record<string, OptionValue>] = [{}, {}];
+  for (const [name, text] of Object.entries(set)) {
+    if (!(name in settingRows)) own[name] = text;
+    else {
+      const number = typeof settingRows[name as keyof Settings].default === "number";
+      settings[name] = number ? numberFrom(`--set ${name}`, text) : text;
+    }
+  }
+  return { settings, own };
 }
 
 /** Whether the row takes a number: an option's text has to become one first. */
@@ -366,13 +395,16 @@ export function checkConfig(value: unknown, where: string): StatedRun {
     Object.fromEntries(
       Object.entries(settingRows).map(([name, row]) => [
         name,
-        (typeof row.fallback === "number" ? z.number("a number") : text).optional(),
+        (typeof row.default === "number" ? z.number("a number") : text).optional(),
       ]),
     ),
   );
   const shape = {
     ...Object.fromEntries(Object.entries(runRows).map(([name, row]) => [name, row.schema.optional()])),
     settings: settings.optional(),
+    options: z
+      .record(z.string(), z.union([z.number("a number"), z.string("a name"), z.boolean("true or false")]))
+      .optional(),
   };
   const checked = z.strictObject(shape, "an object that states a run").safeParse(value);
   if (!checked.success) throw badConfig(where, value, deepest(checked.error.issues[0]!));
@@ -413,7 +445,7 @@ const knownAt: Readonly<Record<string, readonly string[]>> = {
 function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
-    const known = knownAt[path] ?? [...Object.keys(runRows), "settings"];
+    const known = knownAt[path] ?? [...Object.keys(runRows), "settings", "options"];
     const key = issue.keys[0]!;
     const near = nearest(key, known);
     return new WhetstoneError("config.invalid", {

@@ -73,6 +73,7 @@ export function readRunRecord(out: string): RunRecord | undefined {
       ...(typeof begun.staleness === "number" && { staleness: begun.staleness }),
       ...(typeof begun.importanceCap === "number" && { importanceCap: begun.importanceCap }),
       ...(settings !== undefined && { settings }),
+      ...(begun.options !== undefined && { options: begun.options as NonNullable<StatedRun["options"]> }),
       ...(model !== undefined && { model }),
       ...statedServer(more),
       ...(size !== undefined && { size }),

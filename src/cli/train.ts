@@ -6,6 +6,7 @@ import type { FetchProgress } from "../engine/local/hub.ts";
 import type { Recipe } from "../method/method.ts";
 import type { RunEvent } from "../train/events.ts";
 import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { buildWith, requireKnown } from "./choices.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { fromStoredFeedback, storeName } from "./fromFeedback.ts";
@@ -43,7 +44,12 @@ export function addTrain(program: Command, io: Io): void {
     .action(async (file: string | undefined, { live, ...options }: Record<string, unknown>) => {
       const config = file === undefined ? {} : await loadConfig(file);
       const line = statedRun(options);
-      const stated = { ...config, ...line, settings: { ...config.settings, ...line.settings } };
+      const stated = {
+        ...config,
+        ...line,
+        settings: { ...config.settings, ...line.settings },
+        options: { ...config.options, ...line.options },
+      };
       const outIn = line.out === undefined && config.out !== undefined ? file : undefined;
       await trainRun(stated, io, {
         ...(file !== undefined && { file }),
@@ -98,6 +104,7 @@ export async function trainRun(
     seed = 1,
     budget,
     settings,
+    options = {},
     fromFeedback: taught,
     examples,
     ...rest
@@ -111,6 +118,7 @@ export async function trainRun(
           ? await requireEnvironment("--env", env ?? "facts")
           : undefined;
   const recipe = typeof method === "string" ? requireMethod("--method", method) : method;
+  requireKnown("--set", Object.keys(options), [recipe]);
   const out = rest.out ?? `runs/${taught ? "feedback" : environment?.name}-${recipe.id}-${seed}`;
   const store = rest.store ?? defaultStore(out);
   const given = modulesOf(out, file, asked.env);
@@ -137,7 +145,7 @@ export async function trainRun(
     ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),
     ...settings,
   };
-  const built = recipe.build(suited);
+  const built = buildWith(recipe, suited, options);
   const feedback = taught !== undefined && {
     store: storeName(taught),
     until: from?.begun.feedback?.until ?? Date.now(),
@@ -241,6 +249,10 @@ const sameMethod = (method: Recipe, id: StatedRun["method"]): Pick<StatedRun, "m
   method.id === id ? { method } : {};
 
 /** Without settings that were not stated, so that they do not hide those that were begun with. */
-function withoutAbsent({ settings, ...rest }: StatedRun): StatedRun {
-  return { ...rest, ...(settings !== undefined && Object.keys(settings).length > 0 && { settings }) };
+function withoutAbsent({ settings = {}, options = {}, ...rest }: StatedRun): StatedRun {
+  return {
+    ...rest,
+    ...(Object.keys(settings).length > 0 && { settings }),
+    ...(Object.keys(options).length > 0 && { options }),
+  };
 }

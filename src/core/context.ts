@@ -96,7 +96,11 @@ export interface StatefulHelper<In, Label, Out> extends Helper<In, Label, Out> {
 
 /** A training run inside a run, e.g. of a student whose progress scores a proposer. */
 export interface InnerRun {
+  /** Name of the method in `Method.students` that trains it. */
+  readonly student: string;
+  /** The model that learns, such as a fork of one of the run's. The caller disposes of it. */
   readonly model: Model;
+  /** What it trains on: training tasks of the run, or tasks made on the way. */
   readonly tasks: readonly (Id | Task)[];
   readonly iterations: number;
   /** Tasks on which success is measured afterwards. Default: the training tasks. */
@@ -135,8 +139,12 @@ export interface Ctx extends EvaluatorRun {
   readonly clock: Clock;
   /** Random stream of this iteration. Split it; never share it between concurrent pieces. */
   readonly random: Random;
-  /** The training tasks that the data slot chose for this iteration. */
+  /** The training tasks that the data slot chose for this iteration; all training tasks while it chooses. */
   readonly tasks: readonly Task[];
+  /**
+   * A training task, or one made in this iteration, by its id.
+   * @throws WhetstoneError `capability.missing` for any other; held-out tasks cannot be reached.
+   */
   task(id: Id): Task;
   /** The model of that name; throws when the run has none. Default "policy". */
   model(id?: ModelId): Model;
@@ -152,7 +160,15 @@ export interface Ctx extends EvaluatorRun {
   readonly environment: EnvironmentEvaluator;
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+  /**
+   * Trains a student in memory and measures it, one sampled episode per task. Its episodes, turns and tokens count as the
+   * run's. Equal tasks give equal randomness within an iteration.
+   * @returns its share of successes in [0, 1]; NaN where every episode failed.
+   * @throws WhetstoneError `capability.missing` for a student that the method does not declare.
+   */
   learn(run: InnerRun): Promise<{ readonly success: number }>;
+  /** Aborts when the run is to end. Long work of a piece's own heeds it; everything that the context offers does. */
+  readonly stop: AbortSignal;
   readonly memory: Memory;
   readonly artefacts: Artefacts;
 }

@@ -1,6 +1,6 @@
 /** The slots of a method. A piece receives typed context, and imports no other slot and no engine. */
 import type { Batch, Row } from "./batch.ts";
-import type { Clock, Ctx, StatefulHelper } from "./context.ts";
+import type { Ctx, StatefulHelper } from "./context.ts";
 import type { Critique } from "./critique.ts";
 import type { Json } from "./json.ts";
 import type { Capability } from "./model.ts";
@@ -77,15 +77,23 @@ export interface Advantaged<State extends Json = Json> {
   readonly columns?: Readonly<Record<string, Advantages>>;
 }
 
-/** Chooses the training tasks of each iteration and updates its state from the results. Owns all mutable state per task. */
+/** Chooses the training tasks of each iteration and updates its state from the results. Owns all mutable state per task. It may ask: models, judges and the environment. */
 export interface Data<State extends Json = Json> {
   readonly name: string;
   init(tasks: readonly Task[]): State;
-  choose(tasks: readonly Task[], state: State, random: Random, clock: Clock): Chosen<State>;
-  observe(evidence: AnnotatedExperience, state: State, clock: Clock): State;
+  /**
+   * Chooses what the next iteration trains on: some of the tasks, or tasks that it makes. It may play, score and ask, but
+   * changes no weights of the run: a stop in the middle goes on from before the choice.
+   * @param ctx its random stream is the choice's own. No held-out task can be reached from it.
+   * @param tasks the training tasks.
+   */
+  choose(ctx: Ctx, tasks: readonly Task[], state: State): Promise<Chosen<State>>;
+  /** Learns from an iteration, after the update. */
+  observe(ctx: Ctx, evidence: AnnotatedExperience, state: State): Promise<State>;
 }
 /** The tasks that a data slot chose for an iteration, and its state after the choice. */
 export interface Chosen<State extends Json = Json> {
+  /** Training tasks, or new ones, which need ids that no other task has. */
   readonly tasks: readonly Task[];
   readonly next: State;
 }
@@ -116,6 +124,9 @@ export interface ModelRule {
   readonly heads?: readonly string[];
 }
 
+/** Value of an option of a method's own: a number, one of some names, or yes or no. */
+export type OptionValue = number | string | boolean;
+
 /** Makes a helper. Its types are known to the method's pieces; the run only stores it. @param random stream of the helper alone. */
 export type MakeHelper = (random: Random) => StatefulHelper<never, never, unknown>;
 
@@ -136,6 +147,8 @@ export interface Method {
   /** One line for lists. */
   readonly summary: string;
   readonly needs: readonly Capability[];
+  /** Values of the options of its own that it was built with; absent where it has none. A run records them. */
+  readonly options?: Readonly<Record<string, OptionValue>>;
   /** Default: conversations with their rewards. */
   readonly learnsFrom?: LearnsFrom;
   /** It learns without weights, and selects among its artefacts itself. */
@@ -148,6 +161,8 @@ export interface Method {
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
   /** Learned helpers that its pieces use by name, made anew for each run. */
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
+  /** Methods that train its students, by the name that `Ctx.learn` is given. They have no models beside the student. */
+  readonly students?: Readonly<Record<string, Method>>;
   readonly slots: Slots;
   /** Phases replace some slots from iteration `from` of the method on, permanently or up to but not including iteration `until`. */
   readonly phases?: readonly {

@@ -28,25 +28,26 @@ export function reserved<State extends Json>(
   return {
     name: `${each.name}, some held back`,
     init: () => ({ held: [], each: null }),
-    choose(tasks, state, random, clock) {
+    async choose(ctx, tasks, state) {
       const most = Math.min(count, Math.floor(tasks.length / 2));
       const held =
         state.held.length > 0
           ? state.held
           : shuffled(
               tasks.map(({ id }) => id),
-              random,
+              ctx.random,
             ).slice(0, most);
       const out = new Set(held);
       const rest = tasks.filter(({ id }) => !out.has(id));
       const byId = new Map(tasks.map((task) => [task.id, task]));
-      const chosen = each.choose(rest, state.each ?? each.init(rest), random.split("rest"), clock);
+      const inner = { ...ctx, random: ctx.random.split("rest") };
+      const chosen = await each.choose(inner, rest, state.each ?? each.init(rest));
       return {
         tasks: [...chosen.tasks, ...held.flatMap((id) => byId.get(id) ?? []).map(asReserved)],
         next: { held, each: chosen.next },
       };
     },
-    observe: (evidence, state, clock) =>
-      state.each === null ? state : { ...state, each: each.observe(evidence, state.each, clock) },
+    observe: async (ctx, evidence, state) =>
+      state.each === null ? state : { ...state, each: await each.observe(ctx, evidence, state.each) },
   };
 }

@@ -22,7 +22,7 @@ export function uniform({ tasks: perIteration = 8 }: UniformOptions = {}): Data<
   return {
     name: "uniform",
     init: () => ({ epoch: 0, order: [], cursor: 0 }),
-    choose: (tasks, state, random) => {
+    choose: async ({ random }, tasks, state) => {
       const byId = new Map(tasks.map((t) => [t.id, t]));
       const training = new Map<Id, Task>();
       let { epoch, order, cursor } = state;
@@ -40,6 +40,6 @@ export function uniform({ tasks: perIteration = 8 }: UniformOptions = {}): Data<
       }
       return { tasks: [...training.values()], next: { epoch, order, cursor } };
     },
-    observe: (_evidence, state) => state,
+    observe: async (_ctx, _evidence, state) => state,
   };
 }

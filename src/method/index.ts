@@ -1,11 +1,19 @@
 /** Building blocks of methods. */
 export {
-  type Diagnosis,
-  type Difference,
+  type About,
+  type Benchmark,
+  benchmark,
+  type CatalogueEntry,
+  type Diagnostic,
   diagnostic,
-  method,
-  type Recipe,
-  type SlotChoices,
-  slotNames,
-} from "./method.ts";
+} from "./entry.ts";
+export { type Difference, method, type Recipe, type SlotChoices, slotNames } from "./method.ts";
+export type {
+  ChoiceOption,
+  FlagOption,
+  NumberOption,
+  Option,
+  Options,
+  OptionValues,
+} from "./options.ts";
 export { defaultSettings, type Settings, settingRows } from "./settings.ts";

@@ -4,7 +4,9 @@ import type { Capability } from "../core/model.ts";
 import type { FrozenRule, LearnsFrom, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/types.ts";
 import { grpoSlots } from "./baseline.ts";
-import { defaultSettings, type Settings, settingsOf } from "./settings.ts";
+import type { About } from "./entry.ts";
+import { type Options, type OptionValues, valuesOf } from "./options.ts";
+import { defaultSettings, type Settings, settingRows, settingsOf } from "./settings.ts";
 
 /** Slots as an author writes them: one piece or a list. Naming a slot replaces the baseline's choice. */
 export type SlotChoices = {
@@ -13,21 +15,11 @@ export type SlotChoices = {
     : Slots[S];
 };
 
-/** A method as its author declares it. */
-export interface Difference {
-  /** Id of the method in the catalogue; the docs link its paper. */
-  readonly id: string;
-  readonly family: string;
-  /** One line for lists, under 100 characters. */
-  readonly summary: string;
-  /** Title of the paper. */
-  readonly paper?: string;
-  /** How it works and why that should help, in two to five sentences. */
-  readonly mechanism?: string;
-  /** The mathematics that differ from the baseline, as plain text, one formula per line, with every symbol defined. */
-  readonly equation?: string;
-  /** Source of defaults and constants: the paper, its code, or Whetstone. */
-  readonly source?: string;
+/**
+ * A method as its author declares it.
+ * @typeParam O its own options, which `slots` and `phases` get the values of.
+ */
+export interface Difference<O extends Options = Options> extends About {
   /** The method that it is checked against. Default "grpo". */
   readonly baseline?: string;
   /** Capabilities that it needs beyond sampling tokens and training. */
@@ -43,10 +35,14 @@ export interface Difference {
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
-  /** The slots that differ; a function of the settings where a piece depends on them. */
-  readonly slots: SlotChoices | ((settings: Settings) => SlotChoices);
-  /** Slots that differ for some iterations only; a function of the settings where a piece depends on them. */
-  readonly phases?: readonly Phase[] | ((settings: Settings) => readonly Phase[]);
+  /** Built methods that train students inside a run; see `Ctx.learn`. */
+  readonly students?: Readonly<Record<string, Method>>;
+  /** Options of its own, which users may set and tune. No option has the name of a setting. */
+  readonly options?: O;
+  /** The slots that differ; a function of the settings and of its own options where a piece depends on them. */
+  readonly slots: SlotChoices | ((settings: Settings, options: OptionValues<O>) => SlotChoices);
+  /** Slots that differ for some iterations only; a function where a piece depends on settings or options. */
+  readonly phases?: readonly Phase[] | ((settings: Settings, options: OptionValues<O>) => readonly Phase[]);
 }
 
 /** Slots that replace others from iteration `from` on, and before iteration `until` where that is set. */
@@ -57,80 +53,80 @@ export interface Phase {
   readonly slots: SlotChoices;
 }
 
-/** A method before its settings are known: a row of the catalogue. */
-export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"> {
-  /** A diagnostic tests a law and trains nothing. */
-  readonly kind: "method" | "diagnostic";
-  /** For a diagnostic: the prediction that it tests. One sentence. */
-  readonly law?: string;
+/** A method before its settings are known: an entry of the catalogue. */
+export interface Recipe<O extends Options = Options>
+  extends Omit<Difference<O>, "slots" | "phases" | "defaults"> {
+  readonly kind: "method";
   readonly needs: readonly Capability[];
+  /** Options of its own; {} for none. */
+  readonly options: O;
   /** Default settings. */
   readonly defaults: Settings;
   /** Names of the slots that differ from the baseline. */
   readonly differs: readonly (keyof Slots)[];
   /**
-   * Builds the method with a run's settings.
-   * @throws WhetstoneError `config.invalid` for a diagnostic, `option.unknown` for a setting that does not exist, `option.range` for an impossible value.
+   * Builds the method with a run's settings, and values for its own options.
+   * @throws WhetstoneError `name.unknown` for a setting or option that does not exist, `option.range` for an impossible value.
    */
-  build(settings?: Partial<Settings>): Method;
+  build(settings?: Partial<Settings>, options?: Partial<OptionValues<O>>): Method;
 }
 
 /**
+ * Completes a method with the choices of the GRPO baseline.
+ * @throws WhetstoneError `config.invalid` for an option with the name of a setting, `option.range` for a default outside its range.
  * @example
  * export const rloo = method({
  *   id: "rloo", family: "advantage", summary: "leave-one-out baseline",
  *   slots: { advantage: leaveOneOut() },
  * });
  */
-export function method(difference: Difference): Recipe {
-  const { slots, phases, defaults: changed, needs: asked = [], ...about } = difference;
+export function method<const O extends Options = Record<never, never>>(difference: Difference<O>): Recipe<O> {
+  const { slots, phases, defaults: changed, needs: asked = [], options, ...about } = difference;
+  const own = options ?? ({} as O);
+  const optionsOf = (given: Partial<OptionValues<O>>): OptionValues<O> =>
+    valuesOf(`options of method "${about.id}"`, own, given);
+  requireOwnNames(about.id, own);
   const defaults = settingsOf({ ...defaultSettings, ...changed });
   const usual: readonly Capability[] = about.weightFree ? [] : ["tokens", "logp", "train"];
   const needs: readonly Capability[] = [...new Set([...usual, ...asked])];
-  const chosen = (settings: Settings): SlotChoices => (typeof slots === "function" ? slots(settings) : slots);
-  const phasesOf = (settings: Settings): readonly Phase[] =>
-    typeof phases === "function" ? phases(settings) : (phases ?? []);
+  const chosen = (settings: Settings, values: OptionValues<O>): SlotChoices =>
+    typeof slots === "function" ? slots(settings, values) : slots;
+  const phasesOf = (settings: Settings, values: OptionValues<O>): readonly Phase[] =>
+    typeof phases === "function" ? phases(settings, values) : (phases ?? []);
+  const usually = chosen(defaults, optionsOf({}));
   return {
     ...about,
     kind: "method",
     needs,
+    options: own,
     defaults,
-    differs: slotNames.filter((name) => chosen(defaults)[name] !== undefined),
-    build: (over = {}) => {
+    differs: slotNames.filter((name) => usually[name] !== undefined),
+    build: (over = {}, given = {}) => {
       const settings = settingsOf({ ...defaults, ...over });
+      const values = optionsOf(given);
       return {
         ...about,
         needs,
-        slots: { ...grpoSlots(settings), ...asLists(chosen(settings)) },
-        ...(phases ? { phases: phasesOf(settings).map((p) => ({ ...p, slots: asLists(p.slots) })) } : {}),
+        ...(Object.keys(own).length > 0 ? { options: values } : {}),
+        slots: { ...grpoSlots(settings), ...asLists(chosen(settings, values)) },
+        ...(phases
+          ? { phases: phasesOf(settings, values).map((p) => ({ ...p, slots: asLists(p.slots) })) }
+          : {}),
       };
     },
   };
 }
 
-/** A diagnostic as its author declares it. Its mathematics is in `src/diagnose`, its measurement in its check. */
-export interface Diagnosis
-  extends Pick<Difference, "id" | "family" | "summary" | "paper" | "mechanism" | "equation" | "source"> {
-  readonly law: string;
-}
-
-/** A diagnostic of the catalogue: its check tests a law; it is never trained. */
-export function diagnostic(about: Diagnosis): Recipe {
-  return {
-    ...about,
-    kind: "diagnostic",
-    needs: [],
-    defaults: defaultSettings,
-    differs: [],
-    build: () => {
-      throw new WhetstoneError("config.invalid", {
-        where: `method "${about.id}"`,
-        got: "a diagnostic, which tests a law",
-        expected: "a method, which can be trained",
-        fix: `Run whetstone check ${about.id} to test the law, or choose a method.`,
-      });
-    },
-  };
+/** An option and a setting of one name could not be told apart where they are set. */
+function requireOwnNames(id: string, options: Options): void {
+  const taken = Object.keys(options).find((name) => name in settingRows);
+  if (taken === undefined) return;
+  throw new WhetstoneError("config.invalid", {
+    where: `method "${id}": options`,
+    got: `"${taken}", which is the name of a setting of every method`,
+    expected: "a name of its own",
+    fix: "Name the option otherwise, or change the setting in `defaults`.",
+  });
 }
 
 /** Names of all slots, in the order in which an iteration uses them. */

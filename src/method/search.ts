@@ -1,6 +1,6 @@
-/** Searches methods by name, paper, mechanism, mathematics and slots. Uses no network and no model. */
+/** Searches the catalogue by name, paper, mechanism, mathematics and slots. Uses no network and no model. */
 import MiniSearch from "minisearch";
-import type { Recipe } from "./method.ts";
+import { type CatalogueEntry, slotsOf } from "./entry.ts";
 
 /** Groups of synonyms: everyday words and the words of papers. */
 const kin: readonly (readonly string[])[] = [
@@ -33,8 +33,8 @@ function widened(query: string): string[] {
   return [...new Set([...words, ...near.flat()])];
 }
 
-/** @returns the matching methods, best first; empty when none matches. */
-export function searchMethods(query: string, among: readonly Recipe[]): readonly Recipe[] {
+/** @returns the matching entries, best first; empty when none matches. */
+export function searchCatalogue(query: string, among: readonly CatalogueEntry[]): readonly CatalogueEntry[] {
   const index = new MiniSearch<{ readonly id: string }>({
     fields: ["id", "family", "summary", "paper", "mechanism", "equation", "slots"],
     searchOptions: {
@@ -43,7 +43,7 @@ export function searchMethods(query: string, among: readonly Recipe[]): readonly
       fuzzy: (term) => (term.length > 5 ? 0.2 : false),
     },
   });
-  index.addAll(among.map(({ differs, ...m }) => ({ ...m, slots: differs.join(" ") })));
+  index.addAll(among.map((m) => ({ ...m, slots: slotsOf(m).join(" ") })));
   const own = new Set(query.toLowerCase().split(/[^\p{L}\p{N}*-]+/u));
   const found = index.search(widened(query).join(" "), {
     // the query's own words count more than their synonyms

@@ -1,37 +1,68 @@
 /**
- * The catalogue of all methods, read from the folders next to this file: adding or deleting a folder changes it. For the
- * package, the build replaces the directory scan by static imports (scripts/build.ts).
+ * The catalogue, read from the folders next to this file: adding or deleting a folder changes it. For the package, the
+ * build replaces the directory scan by static imports (scripts/build.ts).
  */
 import { extname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { unknownName } from "../common/text/suggest.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import { type CatalogueEntry, commandFor } from "../method/entry.ts";
 import type { Recipe } from "../method/method.ts";
 import { paperFolders } from "./folders.ts";
 
-type Exports = Readonly<Record<string, Recipe | undefined>>;
+type Exports = Readonly<Record<string, CatalogueEntry | undefined>>;
 
-/** The one method or diagnostic that the module of a method's folder exports. */
-function methodOf(id: string, exported: object): Recipe {
+/** The one entry that the module of a paper's folder exports. */
+function entryIn(id: string, exported: object): CatalogueEntry {
   const found = Object.values(exported as Exports).find((value) => value?.id === id);
-  if (!found) throw new Error(`the folder of "${id}" exports no method with this id`);
+  if (!found) throw new Error(`the folder of "${id}" exports no entry with this id`);
   return found;
 }
 
 const moduleOf = (path: string): Promise<object> =>
   import(pathToFileURL(`${path}/method${extname(import.meta.url)}`).href);
 
-/** Every method and diagnostic that the package contains, by family and id. */
-export const methods: readonly Recipe[] = await Promise.all(
-  paperFolders.map(async ({ id, path }) => methodOf(id, await moduleOf(path))),
+/** Everything in the package that comes from a paper, by family and id: methods, diagnostics and benchmarks. */
+export const catalogue: readonly CatalogueEntry[] = await Promise.all(
+  paperFolders.map(async ({ id, path }) => entryIn(id, await moduleOf(path))),
 );
 
-/** @throws WhetstoneError `name.unknown`, with the nearest name. */
-export function findMethod(id: string, among: readonly Recipe[] = methods): Recipe {
-  const found = among.find((m) => m.id === id);
+/** The methods of the catalogue: what can be trained. */
+export const methods: readonly Recipe[] = catalogue.filter((entry) => entry.kind === "method");
+
+/**
+ * The entry of the catalogue with that id.
+ * @throws WhetstoneError `name.unknown`, with the nearest name.
+ */
+export function findEntry(id: string): CatalogueEntry {
+  const found = catalogue.find((entry) => entry.id === id);
   if (found) return found;
   throw unknownName(
-    "method",
+    "catalogue",
     id,
-    among.map((m) => m.id),
+    catalogue.map((entry) => entry.id),
   );
+}
+
+/**
+ * The method with that id.
+ * @param where names the place where the id was written, in errors. Default "method".
+ * @throws WhetstoneError `name.unknown`, with the nearest name; `config.invalid` for a diagnostic or a benchmark.
+ */
+export function findMethod(id: string, where = "method"): Recipe {
+  const found = catalogue.find((entry) => entry.id === id);
+  if (found?.kind === "method") return found;
+  if (!found) {
+    throw unknownName(
+      where,
+      id,
+      methods.map((m) => m.id),
+    );
+  }
+  throw new WhetstoneError("config.invalid", {
+    where: `${where} "${id}"`,
+    got: `a ${found.kind}, which trains nothing`,
+    expected: "a method",
+    fix: `Run whetstone ${commandFor(found)}, or choose a method.`,
+  });
 }

@@ -1,2 +1,2 @@
-/** The catalogue of methods. */
-export { findMethod, methods } from "./catalogue.ts";
+/** The catalogue: methods, diagnostics and benchmarks. */
+export { catalogue, findEntry, findMethod, methods } from "./catalogue.ts";

@@ -12,7 +12,7 @@ import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./ar
 import { snapshotName } from "./asyncRollouts.ts";
 import { type AuxiliaryModels, addAuxiliaryModels, blendAll, helperStates } from "./auxiliaryModels.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
-import { makeContext } from "./context.ts";
+import { makeContext, type TrainStudent } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { RunEvent } from "./events.ts";
 import { type Journal, openJournal } from "./journal.ts";
@@ -30,6 +30,8 @@ export interface Surroundings {
   readonly resume: boolean;
   readonly report: (event: RunEvent) => void;
   readonly stop: AbortSignal;
+  /** Trains students of the method. */
+  readonly learn?: TrainStudent;
 }
 
 /** Iterations in a row in which every episode failed, until a run that has played before gives up. */
@@ -40,7 +42,7 @@ const savingShare = 50;
 
 export async function assemble(
   settings: RunSettings,
-  { out, store, resume, report, stop }: Surroundings,
+  { out, store, resume, report, stop, learn }: Surroundings,
 ): Promise<Run> {
   const { environment, engine, method, seed } = settings;
   const random = randomStream(seed);
@@ -178,6 +180,7 @@ export async function assemble(
           limit,
           leaksIn,
           stop,
+          ...(learn && { learn }),
           ...(phase === undefined ? {} : { phase }),
           ...over,
         },

@@ -39,7 +39,7 @@ export const snapshotName = (since: number, id: ModelId): string => `ahead-${sin
 export const rolloutQueue = (run: Run): RolloutQueue =>
   run.settings.staleness > 0
     ? attemptsAhead(run)
-    : { next: () => attempt(run, plan(run)), close: () => undefined };
+    : { next: async () => attempt(run, await plan(run)), close: () => undefined };
 
 function attemptsAhead(run: Run): RolloutQueue {
   const { state, settings, snapshots: held } = run;
@@ -76,7 +76,7 @@ function attemptsAhead(run: Run): RolloutQueue {
       const name = snapshotName(since, id);
       if (!held.has(name)) held.set(name, await model.freeze());
     }
-    const { tasks } = plan({ ...run, state: { ...state, iteration } });
+    const { tasks } = await plan({ ...run, state: { ...state, iteration } });
     state.ahead.push({ iteration, since, step: state.step, tasks: [...tasks] });
   }
 

@@ -2,10 +2,10 @@
 import type { Ctx } from "../core/context.ts";
 import type { Experience, Slots } from "../core/slots.ts";
 import type { Task } from "../core/types.ts";
+import { type EpisodeBook, episodeBook } from "./context.ts";
 import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
-import { clockOf } from "./state.ts";
 
 /** What one iteration needs of a run. */
 export interface RolloutRun extends Pick<Run, "state" | "random" | "stop" | "tasks" | "context" | "settle"> {
@@ -17,17 +17,20 @@ export interface Plan {
   readonly slots: Slots;
   readonly phase: string;
   readonly tasks: readonly Task[];
+  /** Episodes that the choice has played, and tasks that it made. */
+  readonly book?: EpisodeBook;
 }
 
 /** Chooses tasks, and notes what the choice changed in the data slot's state. */
-export function plan({ settings, state, random, tasks }: RolloutRun): Plan {
+export async function plan({ settings, state, random, tasks, context }: RolloutRun): Promise<Plan> {
   const { slots, phase } = inForce(settings.method, state);
   const { data } = slots;
-  const clock = clockOf(state, settings.iterations, phase);
-  const known = state.data[data.name] ?? data.init(tasks);
-  const chosen = data.choose(tasks, known, random.split("data", state.iteration), clock);
+  const book = episodeBook([]);
+  const ctx = { ...context(tasks, phase, { state, book }), random: random.split("data", state.iteration) };
+  const chosen = await data.choose(ctx, tasks, state.data[data.name] ?? data.init(tasks));
   state.data[data.name] = chosen.next;
-  return { slots, phase, tasks: chosen.tasks };
+  for (const task of chosen.tasks) book.made.set(task.id, task);
+  return { slots, phase, tasks: chosen.tasks, book };
 }
 
 /** A plan, and what came of trying it. */
@@ -38,9 +41,9 @@ export interface Attempt extends Plan {
 }
 
 /** Plays what was planned. */
-export async function attempt(run: RolloutRun, { slots, phase, tasks }: Plan): Promise<Attempt> {
+export async function attempt(run: RolloutRun, { slots, phase, tasks, book }: Plan): Promise<Attempt> {
   const began = performance.now();
-  const ctx = run.context(tasks, phase);
+  const ctx = run.context(tasks, phase, book && { book });
   const experience = await slots.rollout(ctx);
   return { slots, phase, tasks, ctx, experience, seconds: (performance.now() - began) / 1000 };
 }

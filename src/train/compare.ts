@@ -7,6 +7,7 @@ import {
 } from "../common/statistics/statistics.ts";
 import { counted } from "../common/text/counted.ts";
 import type { Interval } from "../core/interval.ts";
+import type { OptionValue } from "../core/slots.ts";
 import { splitName } from "./splits.ts";
 
 /** What one run came to. */
@@ -44,7 +45,7 @@ export interface ComparedMethod {
   /** By split; absent for the first. */
   readonly against?: Readonly<Record<string, Against>>;
   /** The settings that were chosen for it, on seeds that are not reported. */
-  readonly chosen?: Readonly<Record<string, number>>;
+  readonly chosen?: Readonly<Record<string, OptionValue>>;
 }
 
 export interface Comparison {
@@ -54,6 +55,8 @@ export interface Comparison {
   readonly iterations: number;
   /** What ended training in place of iterations. */
   readonly episodes?: number;
+  /** Options and settings that were set for every method that has them. */
+  readonly set?: Readonly<Record<string, OptionValue>>;
   /** By split, the share of its tasks that are trained on as well, where there are any. */
   readonly trainedShares?: Readonly<Record<string, number>>;
   /** Ids of methods that leave the weights as they are. */
@@ -65,7 +68,7 @@ export interface Comparison {
 export function compareRuns(
   about: Omit<Comparison, "methods">,
   runs: readonly ComparedRun[],
-  chosen: ReadonlyMap<string, Readonly<Record<string, number>>> = new Map(),
+  chosen: ReadonlyMap<string, Readonly<Record<string, OptionValue>>> = new Map(),
 ): Comparison {
   const ids = [...new Set(runs.map((r) => r.method))];
   const of = (method: string): readonly ComparedRun[] =>

@@ -2,10 +2,10 @@
 
 import type { Leak } from "../common/text/leaks.ts";
 import type { Artefact } from "../core/artefact.ts";
-import type { Ctx, StatefulHelper } from "../core/context.ts";
+import type { Ctx, InnerRun, StatefulHelper } from "../core/context.ts";
 import type { Counter } from "../core/counter.ts";
 import type { Encoder } from "../core/encoder.ts";
-import { WhetstoneError } from "../core/errors.ts";
+import { present } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Id, Task } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
@@ -37,9 +37,24 @@ export interface ContextParts extends Weighted {
   readonly stop: AbortSignal;
   /** Shared by all contexts of one iteration. Default: one of its own. */
   readonly book?: EpisodeBook;
+  /** Trains students. Default: there are none. */
+  readonly learn?: TrainStudent;
   /** Whether it runs beside learning: then it sees nothing that learning changes. */
   readonly alone?: boolean;
 }
+
+/** A student and its tasks, looked up. */
+export interface StudentRun extends Omit<InnerRun, "tasks" | "measure"> {
+  readonly tasks: readonly Task[];
+  readonly measure: readonly Task[];
+  readonly environment: Environment;
+  readonly random: Random;
+  readonly stop: AbortSignal;
+  readonly count: (counter: Counter, amount: number) => void;
+}
+
+/** Trains a student in memory. @returns its share of successes. */
+export type TrainStudent = (run: StudentRun) => Promise<number>;
 
 /** What an iteration's contexts know together: its tasks, and the episodes that have begun. */
 export interface EpisodeBook {
@@ -72,14 +87,17 @@ export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
     play: playsOf({ parts, book, lookups, random, artefact, count }),
     environment: environmentEvaluator(environment),
     embed: (texts) => encoder.embed(texts),
-    learn: () => {
-      throw new WhetstoneError("capability.missing", {
-        where: "Ctx.learn",
-        got: "a method that trains a student inside a run",
-        expected: "a method that does not: this version cannot",
-        fix: "Choose another method.",
-      });
+    async learn({ tasks: named, measure, ...inner }) {
+      const found = (task: Id | Task): Task => (typeof task === "string" ? lookups.task(task) : task);
+      const own = named.map(found);
+      const key = random.split("student", inner.student, ...own.map(({ id }) => id));
+      const learn = present(parts.learn, "Ctx.learn", "way to train students");
+      const within = { environment, random: key, stop: parts.stop, count };
+      return {
+        success: await learn({ ...inner, tasks: own, measure: measure?.map(found) ?? own, ...within }),
+      };
     },
+    stop: parts.stop,
     memory: {
       get: (key) => state.memory[key],
       set: (key, value) => {

@@ -34,7 +34,7 @@ export async function loop(run: Run): Promise<void> {
 
 /** One iteration, and nothing of it recorded. */
 export const iterate = async (run: RolloutRun): Promise<Iteration> =>
-  learn(run, await gather(run, await attempt(run, plan(run))));
+  learn(run, await gather(run, await attempt(run, await plan(run))));
 
 /** Everything else before learning: what came of it, and what that says about each action. */
 async function gather({ state, stop }: RolloutRun, { slots, ctx, experience, ...tried }: Attempt) {
@@ -63,7 +63,7 @@ async function learn(run: RolloutRun, { slots, ctx, evidence, ...gathered }: Gat
   const learnt = await update(ctx, batch, objective, evidence);
   await run.settle();
 
-  state.data[data.name] = data.observe(evidence, state.data[data.name]!, ctx.clock);
+  state.data[data.name] = await data.observe(ctx, evidence, state.data[data.name]!);
   state.advantage = next;
   state.step += learnt.steps ?? 0;
   state.iteration++;

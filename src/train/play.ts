@@ -145,7 +145,7 @@ function mixedWith(
 }
 
 /** Replayed turns are steps of the environment, but no model made them again. */
-function countEpisode(
+export function countEpisode(
   played: readonly Trajectory[],
   from: Play["from"],
   count: (counter: Counter, amount: number) => void,

@@ -34,6 +34,7 @@ import type { Run } from "./running.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
 import { toolFindings } from "./toolFinding.ts";
+import { studentsOf } from "./trainInMemory.ts";
 import { warmStart } from "./warmStart.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
@@ -248,6 +249,7 @@ export async function train(
     warmStart: warm ? { ...warm } : null,
     evaluation,
     ...(staleness > 0 && { staleness, importanceCap }),
+    ...(method.options && { options: { ...method.options } }),
     config: options.config ?? null,
   };
   const made = await claimFolder(out, identity, options.limits, options.resume ?? false);
@@ -286,7 +288,14 @@ export async function train(
       ...(options.episodes === undefined ? {} : { episodes: options.episodes }),
       ...(warm ? { warmStart: warm } : {}),
     };
-    run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
+    run = await assemble(settings, {
+      out,
+      store,
+      resume: options.resume ?? false,
+      report,
+      stop,
+      learn: studentsOf(method),
+    });
     // what an engine can may hang on its server, which is known by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, staleness);
     const findings = findingsFor(examined, run);

@@ -1,19 +1,22 @@
 /** The loop in memory: no folder, no store, nothing recorded. For checks and comparisons of small agents. */
+import type { Counter } from "../core/counter.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import type { Method } from "../core/slots.ts";
-import type { Stats } from "../core/types.ts";
+import type { Stats, Task } from "../core/types.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
 import type { RolloutRun } from "./attempt.ts";
 import { type AuxiliaryModels, addAuxiliaryModels, blendAll } from "./auxiliaryModels.ts";
-import { makeContext } from "./context.ts";
+import { makeContext, type TrainStudent } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
 import { limitConcurrency } from "./limit.ts";
 import { iterate } from "./loop.ts";
 import { metricsOf } from "./metrics.ts";
+import { countEpisode } from "./play.ts";
 import type { Iteration } from "./running.ts";
 import { freshState, type RunState } from "./state.ts";
 import { vocabularyOf } from "./vocabulary.ts";
@@ -81,7 +84,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     random,
     stop,
     tasks,
-    context: (tasks, phase) =>
+    context: (tasks, phase, over = {}) =>
       makeContext(
         {
           ...further,
@@ -93,7 +96,9 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
           limit,
           stop,
           leaksIn,
+          learn: studentsOf(method),
           ...(phase === undefined ? {} : { phase }),
+          ...over,
         },
         tasks,
       ),
@@ -119,5 +124,47 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     },
   };
 }
+
+/** Trains the students that a method declares, each as a run in memory on the given tasks alone. */
+export const studentsOf =
+  ({ id, students = {} }: Method): TrainStudent =>
+  async ({ student, model, tasks, measure, iterations, environment, random, stop, count }) => {
+    const method = students[student];
+    if (!method || method.models || method.frozen) {
+      throw new WhetstoneError("capability.missing", {
+        where: `method "${id}": student "${student}"`,
+        got: method
+          ? "a method with models beside the one that learns"
+          : "a student that it does not declare",
+        expected: `one of ${Object.keys(students).join(", ") || "none, since it declares none"}, trained by a method without such models`,
+        fix: "Declare it in the method's `students`.",
+      });
+    }
+    const splits: Readonly<Record<string, readonly Task[]>> = { train: tasks, measure };
+    const inner = {
+      ...environment,
+      splits: Object.keys(splits),
+      tasks: (split: string) => splits[split] ?? [],
+    };
+    const { contextTokens, can } = model;
+    const engine: Engine = {
+      name: "student",
+      can,
+      create: async () => model,
+      open: async () => model,
+      dispose: async () => undefined,
+    };
+    const { seed } = random;
+    const asked = { environment: inner, method, engine, seed, iterations, contextTokens, stop };
+    const { counters } = await trainInMemory(asked);
+    for (const [counter, amount] of Object.entries(counters)) count(counter as Counter, amount);
+    const { result, trajectories } = await evaluate({
+      ...{ environment: inner, agent: model, split: "measure", mode: "sampled", tasks: measure.length },
+      ...{ random, limit: limitConcurrency(64), stop },
+    });
+    for (const played of Map.groupBy(trajectories, (t) => t.episode).values())
+      countEpisode(played, undefined, count);
+    return result.success.mean;
+  };
 
 const forever = new AbortController().signal;

@@ -2,6 +2,7 @@
 
 import { mean } from "../common/statistics/statistics.ts";
 import type { Model } from "../core/model.ts";
+import type { OptionValue } from "../core/slots.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import { defaultSettings, type Settings } from "../method/settings.ts";
@@ -20,8 +21,8 @@ export interface TrainingArm
   readonly recipe: Recipe;
   /** Settings that hold for every choice. */
   readonly settings?: Partial<Settings>;
-  /** Settings to choose from, e.g. `[{ learningRate: 0.1 }, { learningRate: 0.3 }]`. */
-  readonly grid: readonly Partial<Settings>[];
+  /** Settings and options of the recipe's own to choose from, e.g. `[{ learningRate: 0.1 }, { learningRate: 0.3 }]`. */
+  readonly grid: readonly Choice[];
   /** Made anew for each run. */
   environment(seed: number): TrainInMemoryOptions["environment"];
   engine(seed: number): TrainInMemoryOptions["engine"];
@@ -50,7 +51,7 @@ export function trainingArm(of: TrainingArm): Arm {
   const { recipe, settings, grid, iterations, episodes, contextTokens, prepare, follow } = of;
   return {
     what: of.what ?? recipe.summary,
-    grid: grid.map((choice): Choice => ({ ...choice })),
+    grid,
     async measure(choice, seed) {
       const engine = of.engine(seed);
       try {
@@ -58,7 +59,7 @@ export function trainingArm(of: TrainingArm): Arm {
         const followed: number[] = [];
         const done = await trainInMemory({
           environment,
-          method: recipe.build({ ...settings, ...settingsIn(choice) }),
+          method: recipe.build({ ...settings, ...settingsIn(choice) }, optionsIn(recipe, choice)),
           engine,
           seed,
           iterations,
@@ -88,6 +89,12 @@ export function trainingArm(of: TrainingArm): Arm {
 /** A choice is settings by name; `build` checks each. */
 const settingsIn = (choice: Choice): Partial<Settings> =>
   Object.fromEntries(Object.entries(choice).filter(([name]) => name in defaultSettings));
+
+/** Of the rest, the recipe's own options. */
+const optionsIn = ({ options }: Recipe, choice: Choice): Readonly<Record<string, OptionValue>> =>
+  Object.fromEntries(Object.entries(choice).filter(([name]) => name in options)) as Readonly<
+    Record<string, OptionValue>
+  >;
 
 /** Mean success over all iterations of training: what learning fast and learning far both raise. */
 export const meanSuccess = ({ curve }: TrainedInMemory): number => averageOf(curve, "success");

@@ -15,6 +15,7 @@ export const progress: Feedback = async (ctx, { trajectories, units }) =>
       const tasks = members.map((t) => proposed(t.turns[0]?.action.content ?? "", `proposed/${t.id}`));
       const student = await ctx.model("student").fork("copy");
       const { success } = await ctx.learn({
+        student: "student",
         model: student,
         tasks,
         iterations: 2,

@@ -152,6 +152,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     play: missing,
     embed: missing,
     learn: missing,
+    stop: new AbortController().signal,
     count: () => {},
     ...parts,
   };

@@ -3,18 +3,19 @@ import { test } from "node:test";
 import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
 import type { Model, StepRule } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { diagnostic, method } from "../../src/method/method.ts";
+import { benchmark, diagnostic } from "../../src/method/entry.ts";
+import { method } from "../../src/method/method.ts";
 import { defaultSettings, type Settings } from "../../src/method/settings.ts";
-import { findMethod, methods } from "../../src/methods/catalogue.ts";
+import { catalogue, findEntry, findMethod, methods } from "../../src/methods/catalogue.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
+import { suites } from "../../src/suite/index.ts";
 import { batchOfRows, ctxOf, evidenceOf } from "../core/make.ts";
 
 test("every method of the catalogue builds, and says what differs", () => {
-  assert.equal(new Set(methods.map((m) => m.id)).size, methods.length);
+  assert.equal(new Set(catalogue.map((m) => m.id)).size, catalogue.length);
+  for (const { id, summary } of catalogue) assert.ok(summary.length <= 100, id);
   for (const recipe of methods) {
-    assert.ok(recipe.summary.length <= 100);
-    if (recipe.kind === "diagnostic") continue;
     const { slots } = recipe.build();
     assert.ok(
       slots.objective.length > 0 || recipe.differs.includes("update"),
@@ -63,11 +64,35 @@ test("a run's settings reach the pieces of a method, over its own defaults", () 
   assert.deepEqual(seen.at(-1), { ...defaultSettings, epochs: 4, learningRate: 0.1 });
 });
 
-test("a diagnostic stands in the catalogue with its law, and says so when it is to be trained", () => {
-  const law = diagnostic({ id: "d", family: "f", summary: "s", law: "what falls is heavy" });
-  assert.deepEqual([law.kind, law.differs, law.needs], ["diagnostic", [], []]);
-  assert.throws(() => law.build(), /"d".*a diagnostic.*whetstone check d/);
+test("what trains nothing stands in the catalogue with its law, and is no method", () => {
+  const about = { id: "d", family: "f", summary: "s", law: "what falls is heavy" };
+  assert.deepEqual(diagnostic(about), { ...about, kind: "diagnostic" });
+  assert.deepEqual(benchmark({ ...about, suite: "s" }), { ...about, suite: "s", kind: "benchmark" });
   assert.equal(findMethod("grpo").kind, "method");
+  const others = catalogue.filter(({ kind }) => kind !== "method");
+  assert.deepEqual(
+    others.map(({ id, kind }) => [id, kind, methods.some((m) => m.id === id)]),
+    [
+      ["r-to-qstar", "diagnostic", false],
+      ["multiturninstruct", "benchmark", false],
+      ["plan-rewardbench", "benchmark", false],
+    ],
+  );
+  assert.equal(findEntry("r-to-qstar").kind, "diagnostic");
+  assert.throws(
+    () => findMethod("r-to-qstar", "--method"),
+    /--method "r-to-qstar": got a diagnostic, which trains nothing.*whetstone check r-to-qstar/,
+  );
+  assert.throws(
+    () => findMethod("multiturninstruct"),
+    /a benchmark.*whetstone eval --suite multiturninstruct/,
+  );
+  assert.throws(() => findEntry("r-to-qstr"), /Did you mean r-to-qstar/);
+});
+
+test("a benchmark names a suite that exists", () => {
+  for (const entry of catalogue)
+    if (entry.kind === "benchmark") assert.ok(suites.some(({ name }) => name === entry.suite));
 });
 
 test("wrong settings and names are refused with what was meant", () => {

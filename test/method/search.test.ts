@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { method } from "../../src/method/method.ts";
-import { searchMethods } from "../../src/method/search.ts";
+import { searchCatalogue } from "../../src/method/search.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { reinforce } from "../../src/methods/baseline/reinforce/method.ts";
 import { rloo } from "../../src/methods/baseline/rloo/method.ts";
-import { methods } from "../../src/methods/catalogue.ts";
+import { catalogue } from "../../src/methods/catalogue.ts";
 
 const judged = method({
   id: "judged",
@@ -15,7 +15,7 @@ const judged = method({
   slots: { feedback: [] },
 });
 const among = [grpo, rloo, reinforce, judged];
-const ids = (query: string): string[] => searchMethods(query, among).map((m) => m.id);
+const ids = (query: string): string[] => searchCatalogue(query, among).map((m) => m.id);
 
 test("methods are found by name, by words of their paper, by mechanism and by slot", () => {
   assert.equal(ids("rloo")[0], "rloo");
@@ -32,9 +32,9 @@ test("methods are found by what the words mean, with letters left out or wrong",
 });
 
 test("every method of the catalogue is found by its own id", () => {
-  for (const m of methods)
+  for (const m of catalogue)
     assert.ok(
-      searchMethods(m.id, methods)
+      searchCatalogue(m.id, catalogue)
         .slice(0, 5)
         .some((f) => f.id === m.id),
       m.id,

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { Clock } from "../../src/core/context.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Objective } from "../../src/core/objective.ts";
 import type { Advantage, Data, Method, Slots } from "../../src/core/slots.ts";
@@ -40,10 +39,10 @@ test("stages come in the order of the picture, each with what the ones before it
   const data: Data = {
     ...slots.data,
     choose: (...args) => note("choose", slots.data.choose(...args)),
-    observe(evidence, ...rest) {
+    observe(ctx, evidence, state) {
       note("observe");
       assert.deepEqual(Object.keys(evidence.channels).sort(), ["outcome", "twice"]);
-      return slots.data.observe(evidence, ...rest);
+      return slots.data.observe(ctx, evidence, state);
     },
   };
   const advantage = (name: string): Advantage => ({
@@ -133,12 +132,12 @@ test("phases replace slots from their iteration on, are named by the clock, and 
   const data = (name: string): Data => ({
     name,
     init: () => ({ of: name }),
-    choose(tasks, state, _random, clock: Clock) {
+    async choose({ clock }, tasks, state) {
       assert.deepEqual(state, { of: name });
       clocks.push(`${clock.iteration} ${clock.phase} ${name}`);
       return { tasks: tasks.slice(0, 2), next: state };
     },
-    observe: (_evidence, state) => state,
+    observe: async (_ctx, _evidence, state) => state,
   });
   const phased = methodWith(
     { data: data("one"), advantage: [counting("a", states)] },
@@ -167,7 +166,7 @@ test("phases replace slots from their iteration on, are named by the clock, and 
 
 test("a phase with an end gives its slots back, and phases may depend on the settings", async () => {
   const states: string[] = [];
-  const { slots: _none, ...rest } = base;
+  const { slots: _none, options: _own, ...rest } = base;
   const recipe = method({
     ...rest,
     slots: { advantage: counting("own", states) },

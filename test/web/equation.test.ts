@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { methods } from "../../src/methods/catalogue.ts";
+import { catalogue } from "../../src/methods/catalogue.ts";
 import { equationParts, type Part } from "../../web/src/parts/equationParts.ts";
 
 const back = (parts: readonly Part[]): string =>
@@ -27,7 +27,7 @@ test("a remark after blanks is told from the formula", () => {
 });
 
 test("every equation of the catalogue can be copied as it was written", () => {
-  for (const { id, equation } of methods) {
+  for (const { id, equation } of catalogue) {
     for (const line of equation?.split("\n") ?? []) assert.equal(back(equationParts(line)), line, id);
   }
 });

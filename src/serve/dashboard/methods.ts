@@ -1,11 +1,12 @@
 /** The method catalogue for the dashboard's pages. */
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import type { Recipe } from "../../method/method.ts";
-import { slotNames } from "../../method/method.ts";
-import { searchMethods } from "../../method/search.ts";
+import { type CatalogueEntry, commandFor, needsOf, slotsOf } from "../../method/entry.ts";
+import { type Recipe, slotNames } from "../../method/method.ts";
+import { rangeOf } from "../../method/options.ts";
+import { searchCatalogue } from "../../method/search.ts";
 import { settingRows } from "../../method/settings.ts";
-import { methods } from "../../methods/catalogue.ts";
+import { catalogue } from "../../methods/catalogue.ts";
 import { readEvidence } from "../../methods/evidence.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
@@ -16,56 +17,59 @@ export function methodRoutes(): Hono<Gated> {
   const routes = new Hono<Gated>();
   routes.get("/", takes("query"), (c) => {
     const query = c.req.query("query")?.trim() ?? "";
-    const found = query === "" ? methods : searchMethods(query, methods);
-    const families = [...new Set(methods.map((m) => m.family))];
-    return c.json({ methods: found.map(rowOf), families, total: methods.length } satisfies MethodsPage);
+    const found = query === "" ? catalogue : searchCatalogue(query, catalogue);
+    const families = [...new Set(catalogue.map((m) => m.family))];
+    return c.json({ methods: found.map(rowOf), families, total: catalogue.length } satisfies MethodsPage);
   });
   routes.get("/:id", (c) => {
-    const recipe = methods.find((m) => m.id === c.req.param("id"));
-    if (recipe) return c.json(detailOf(recipe) satisfies MethodDetail);
+    const entry = catalogue.find((m) => m.id === c.req.param("id"));
+    if (entry) return c.json(detailOf(entry) satisfies MethodDetail);
     throw new HTTPException(404, { message: `There is no method ${c.req.param("id")} in the catalogue.` });
   });
   return routes;
 }
 
-function rowOf(m: Recipe): MethodRow {
-  const { id, kind, family, summary, paper, differs } = m;
+function rowOf(m: CatalogueEntry): MethodRow {
+  const { id, kind, family, summary, paper } = m;
   const evidence = readEvidence(id);
   return {
     id,
     kind,
     family,
     summary,
-    differs,
+    differs: slotsOf(m),
     ...(paper !== undefined && { paper }),
     ...(evidence && { verdict: evidence.verdict, effect: evidence.effect }),
   };
 }
 
-function detailOf(m: Recipe): MethodDetail {
-  const { mechanism, equation, source, law, needs } = m;
+function detailOf(m: CatalogueEntry): MethodDetail {
+  const { mechanism, equation, source } = m;
   const evidence = readEvidence(m.id);
-  const changed = Object.entries(m.defaults).filter(
-    ([name, value]) => settingRows[name as keyof typeof settingRows].fallback !== value,
+  const changed = Object.entries(m.kind === "method" ? m.defaults : {}).filter(
+    ([name, value]) => settingRows[name as keyof typeof settingRows].default !== value,
   );
   return {
     ...rowOf(m),
     ...(mechanism !== undefined && { mechanism }),
     ...(equation !== undefined && { equation }),
     ...(source !== undefined && { source }),
-    ...(law !== undefined && { law }),
+    ...(m.kind !== "method" && { law: m.law }),
     ...(evidence && { evidence }),
-    needs,
-    slots: m.kind === "diagnostic" ? [] : slotsOf(m),
+    needs: needsOf(m),
+    slots: m.kind === "method" ? compositionOf(m) : [],
     settings: Object.fromEntries(changed),
-    command:
-      m.kind === "diagnostic"
-        ? `npx whetstone check ${m.id}`
-        : `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`,
+    options: Object.entries(m.kind === "method" ? m.options : {}).map(([name, option]) => ({
+      name,
+      default: option.default,
+      range: rangeOf(option),
+      help: option.help,
+    })),
+    command: `npx whetstone ${commandFor(m)}`,
   };
 }
 
-function slotsOf(m: Recipe): MethodDetail["slots"] {
+function compositionOf(m: Recipe): MethodDetail["slots"] {
   const { slots } = m.build();
   return slotNames.map((slot) => {
     const chosen: unknown = slots[slot];

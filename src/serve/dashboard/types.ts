@@ -161,7 +161,7 @@ export interface EpisodeDetail extends EpisodeRow {
 
 export interface MethodRow {
   readonly id: string;
-  readonly kind: "method" | "diagnostic";
+  readonly kind: "method" | "diagnostic" | "benchmark";
   readonly family: string;
   readonly summary: string;
   readonly paper?: string;
@@ -193,6 +193,14 @@ export interface MethodDetail extends MethodRow {
   }[];
   /** Settings that differ from the shared defaults. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Options of its own. */
+  readonly options: readonly {
+    readonly name: string;
+    readonly default: number | string | boolean;
+    /** What a value has to be, in words. */
+    readonly range: string;
+    readonly help: string;
+  }[];
   readonly evidence?: StoredEvidence;
   readonly command: string;
 }

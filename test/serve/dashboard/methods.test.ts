@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { methods } from "../../../src/methods/catalogue.ts";
+import { catalogue } from "../../../src/methods/catalogue.ts";
 import type { MethodDetail, MethodsPage } from "../../../src/serve/dashboard/types.ts";
 import { world } from "./world.ts";
 
@@ -9,15 +9,15 @@ test("the catalogue is listed in its order, and found by what it is about", asyn
   const all = await get<MethodsPage>("/api/methods");
   assert.deepEqual(
     all.methods.map(({ id }) => id),
-    methods.map(({ id }) => id),
+    catalogue.map(({ id }) => id),
   );
-  assert.equal(all.total, methods.length);
-  assert.deepEqual([...new Set(methods.map(({ family }) => family))], all.families);
+  assert.equal(all.total, catalogue.length);
+  assert.deepEqual([...new Set(catalogue.map(({ family }) => family))], all.families);
   const found = await get<MethodsPage>(
     `/api/methods?query=${encodeURIComponent("PPO whose steps are turns")}`,
   );
   assert.ok(found.methods.slice(0, 3).some(({ id }) => id === "turn-ppo"));
-  assert.equal(found.total, methods.length);
+  assert.equal(found.total, catalogue.length);
 });
 
 test("a method is shown with its slots, those lit in which it differs, and the command to run it", async (t) => {
@@ -33,7 +33,7 @@ test("a method is shown with its slots, those lit in which it differs, and the c
 
 test("every method of the catalogue has a page", async (t) => {
   const { request } = await world(t);
-  for (const { id } of methods) {
+  for (const { id } of catalogue) {
     const { status } = await request(`/api/methods/${encodeURIComponent(id)}`);
     assert.equal(status, 200, id);
   }

@@ -80,8 +80,8 @@ function List({ methods }: { readonly methods: readonly MethodRow[] }) {
           </h2>
           <p>{m.summary}</p>
           <p class="faint">
-            {m.kind === "diagnostic"
-              ? "a diagnostic"
+            {m.kind !== "method"
+              ? `a ${m.kind}`
               : m.differs.length > 0
                 ? `differs in ${m.differs.join(", ")}`
                 : "a baseline"}

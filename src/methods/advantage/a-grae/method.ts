@@ -15,5 +15,13 @@ export const aGrae = method({
     "A ← A · min(1, m/α)  where A > 0                     α = 1",
   ].join("\n"),
   source: "weights and α from the paper's code; m is taken before groups without spread are left out (ours)",
-  slots: { advantage: asymmetric() },
+  options: {
+    full: {
+      help: "success of the batch at which positive advantages have their full size",
+      default: 1,
+      low: 1e-6,
+      high: 1,
+    },
+  },
+  slots: (_s, o) => ({ advantage: asymmetric({ full: o.full }) }),
 });

@@ -16,5 +16,13 @@ export const aem = method({
   ].join("\n"),
   source:
     "proxy, normalisation and sign from descriptions of the paper; k and normalising over all turns of a group are ours",
-  slots: { advantage: [groupNormalised(), entropyModulated()] },
+  options: {
+    strength: {
+      help: "k, how much more confident responses count; below 0 the reverse",
+      default: 1,
+      low: -100,
+      high: 100,
+    },
+  },
+  slots: (_s, o) => ({ advantage: [groupNormalised(), entropyModulated({ strength: o.strength })] }),
 });

@@ -25,9 +25,12 @@ export const drKernel = method({
   source:
     "weights, thresholds and bounds from the paper's code; a return without others at its turn has baseline 0",
   defaults: { groupSize: 16, clipHigh: 0.28 },
-  slots: (s) => ({
+  options: {
+    coverage: { help: "weight of the profiler's coverage beside the outcome", default: 0.5, low: 0 },
+  },
+  slots: (s, o) => ({
     annotate: profilingRejection(),
-    feedback: turnRewards({ rewards: ["outcome", "coverage"], weights: { coverage: 0.5 } }),
+    feedback: turnRewards({ rewards: ["outcome", "coverage"], weights: { coverage: o.coverage } }),
     credit: perTurn(),
     advantage: [returnsToGo({ leaveOneOut: true }), masked({ note: "kept" }), mismatchRejected()],
     objective: clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }),

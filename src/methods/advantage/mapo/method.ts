@@ -5,10 +5,6 @@ import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { klPenalty } from "../../../objective/klPenalty.ts";
 
-const discount = 0.95;
-/** α: weight of the advantage normalised at the same turn. */
-const share = 0.5;
-
 export const mapo = method({
   id: "mapo",
   family: "advantage",
@@ -25,16 +21,21 @@ export const mapo = method({
   source:
     "judge per turn, Monte-Carlo returns and the two levels from the paper's abstract; γ, α, the pools and the KL coefficient are ours",
   frozen: { reference: {} },
-  slots: (s) => ({
+  options: {
+    discount: { help: "γ, discount per turn", default: 0.95, low: 0, high: 1 },
+    share: { help: "α, weight of the advantage normalised at the same turn", default: 0.5, low: 0, high: 1 },
+    kl: { help: "coefficient of the KL penalty towards the reference, per nat", default: 0.001, low: 0 },
+  },
+  slots: (s, o) => ({
     feedback: turnRewards(),
     credit: perTurn(),
     advantage: [
-      returnsToGo({ discount, least: 4, normalise: true, weight: share }),
-      returnsToGo({ discount, baseline: "batch", normalise: true, weight: 1 - share }),
+      returnsToGo({ discount: o.discount, least: 4, normalise: true, weight: o.share }),
+      returnsToGo({ discount: o.discount, baseline: "batch", normalise: true, weight: 1 - o.share }),
     ],
     objective: [
       clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh }, normaliser: "rows" }),
-      klPenalty({ coefficient: 0.001, normaliser: "rows" }),
+      klPenalty({ coefficient: o.kl, normaliser: "rows" }),
     ],
   }),
 });

@@ -24,11 +24,18 @@ export const odysseus = method({
   needs: ["heads"],
   defaults: { criticRate: 2 },
   models: { critic: { from: "fresh", heads: ["value"] } },
-  slots: (s) => ({
+  options: {
+    discount: { help: "γ, discount per turn", default: 0.99, low: 0, high: 1 },
+    lambda: { help: "λ of generalised advantage estimation", default: 0.95, low: 0, high: 1 },
+  },
+  slots: (s, o) => ({
     annotate: values(),
     feedback: turnRewards({ unpaid: "zero" }),
     credit: perTurn(),
-    advantage: [gae({ level: "turn", discount: 0.99, truncated: "value" }), whitened()],
+    advantage: [
+      gae({ level: "turn", discount: o.discount, lambda: o.lambda, truncated: "value" }),
+      whitened(),
+    ],
     objective: [clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }), valueRegression()],
   }),
 });

@@ -32,5 +32,9 @@ export const bootstrapFewShot = method({
     "random search over bootstrapped sets of at most 4: the paper and its code, which compiles once and tries all sets at that point; continuing from the current set, keeping 32 successes and holding out 16 tasks are ours",
   weightFree: true,
   defaults: { tasks: 8, groupSize: 1 },
-  slots: (settings) => bootstrappedWith(settings),
+  options: {
+    reserved: { help: "held-out tasks that sets are compared on", default: selection, low: 1, whole: true },
+    examples: { help: "most examples in the prompt", default: 4, low: 1, whole: true },
+  },
+  slots: (settings, options) => bootstrappedWith(settings, options),
 });

@@ -18,5 +18,17 @@ export const dpo = method({
     "β is the paper's default; the paper learns from a fixed set of pairs, here pairs are sampled from the policy (ours)",
   frozen: { reference: {} },
   learnsFrom: { kind: "pair" },
-  slots: { feedback: comparisons(), advantage: preferencePairs(), objective: pairwise() },
+  options: {
+    beta: {
+      help: "β, strength of the regularisation towards the reference",
+      default: 0.1,
+      low: 1e-6,
+      high: 1e6,
+    },
+  },
+  slots: (_s, o) => ({
+    feedback: comparisons(),
+    advantage: preferencePairs(),
+    objective: pairwise({ beta: o.beta }),
+  }),
 });

@@ -2,9 +2,6 @@ import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 
-/** The constant L of the loss: roughly the number of tokens that an agent in our environments writes in an episode. */
-const tokens = 32;
-
 export const drGrpo = method({
   id: "dr-grpo",
   family: "baseline",
@@ -18,11 +15,19 @@ export const drGrpo = method({
   ].join("\n"),
   source:
     "from the paper, whose L is the limit on a response; L = 32 is ours: AdamW is invariant to it as long as the gradient norm stays below its clip",
-  slots: (s) => ({
+  options: {
+    length: {
+      help: "L, the constant that losses are divided by: about the tokens of an episode",
+      default: 32,
+      low: 1,
+      high: 1e9,
+    },
+  },
+  slots: (s, o) => ({
     advantage: groupNormalised({ scale: "none" }),
     objective: clippedRatio({
       clip: { low: s.clipLow, high: s.clipHigh },
-      normaliser: { constant: tokens },
+      normaliser: { constant: o.length },
     }),
   }),
 });

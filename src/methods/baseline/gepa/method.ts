@@ -36,5 +36,13 @@ export const gepa = method({
   weightFree: true,
   says: ["\n"],
   defaults: { tasks: 3, groupSize: 1 },
-  slots: (settings) => reflectingWith(settings),
+  options: {
+    reserved: {
+      help: "held-out tasks that candidates are selected on",
+      default: selection,
+      low: 1,
+      whole: true,
+    },
+  },
+  slots: (settings, options) => reflectingWith(settings, options),
 });

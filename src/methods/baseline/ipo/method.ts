@@ -18,9 +18,17 @@ export const ipo = method({
     "τ = 0.1 is ours, the customary default; the paper learns from a fixed set of pairs, here pairs are sampled from the policy; sums over tokens as in the paper (TRL takes means)",
   frozen: { reference: {} },
   learnsFrom: { kind: "pair" },
-  slots: {
+  options: {
+    beta: {
+      help: "β, strength of the regularisation towards the reference",
+      default: 0.1,
+      low: 1e-6,
+      high: 1e6,
+    },
+  },
+  slots: (_s, o) => ({
     feedback: comparisons(),
     advantage: preferencePairs(),
-    objective: pairwise({ loss: "squared" }),
-  },
+    objective: pairwise({ loss: "squared", beta: o.beta }),
+  }),
 });

@@ -18,5 +18,15 @@ export const kto = method({
     "β and λ from the paper; desirable means above the group's mean, and z₀ comes from the policy's own samples (both ours)",
   frozen: { reference: {} },
   learnsFrom: { kind: "rating" },
-  slots: { objective: prospectValue() },
+  options: {
+    beta: {
+      help: "β, how fast the value of a log-ratio saturates, per nat",
+      default: 0.1,
+      low: 1e-6,
+      high: 1e6,
+    },
+    desirable: { help: "λ_D, weight of good replies", default: 1, low: 0 },
+    undesirable: { help: "λ_U, weight of bad replies", default: 1, low: 0 },
+  },
+  slots: (_s, o) => ({ objective: prospectValue(o) }),
 });

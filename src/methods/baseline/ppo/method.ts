@@ -25,11 +25,15 @@ export const ppo = method({
     'ε and λ from the paper; γ = 1 as is usual for language models ("Training language models to follow instructions with human feedback"); whitening from the paper\'s code; the same step size for policy and critic as in that code; a tabular critic needs a smaller one (criticRate)',
   models: { critic: { from: "fresh", heads: ["value"] } },
   needs: ["heads"],
-  slots: (s) => ({
+  options: {
+    discount: { help: "γ, discount per token", default: 1, low: 0, high: 1 },
+    lambda: { help: "λ of generalised advantage estimation", default: 0.95, low: 0, high: 1 },
+  },
+  slots: (s, o) => ({
     annotate: values(),
     feedback: turnRewards({ unpaid: "zero" }),
     credit: perTurn(),
-    advantage: [gae(), whitened()],
+    advantage: [gae({ discount: o.discount, lambda: o.lambda }), whitened()],
     objective: [clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }), valueRegression()],
   }),
 });

@@ -21,12 +21,15 @@ export const reinforcePlusPlus = method({
   frozen: { reference: {} },
   needs: ["freeze"],
   defaults: { tasks: 128, groupSize: 1 },
-  slots: (s) => ({
+  options: {
+    kl: { help: "coefficient of the KL penalty towards the reference, per nat", default: 1e-3, low: 0 },
+  },
+  slots: (s, o) => ({
     credit: perTurn(),
     advantage: [returnsToGo({ baseline: "none" }), whitened()],
     objective: [
       clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }),
-      klPenalty({ coefficient: 1e-3, estimator: "k2" }),
+      klPenalty({ coefficient: o.kl, estimator: "k2" }),
     ],
   }),
 });

@@ -24,11 +24,15 @@ export const turnPpo = method({
   baseline: "ppo",
   models: { critic: { from: "fresh", heads: ["value"] } },
   needs: ["heads"],
-  slots: (s) => ({
+  options: {
+    discount: { help: "γ, discount per turn", default: 1, low: 0, high: 1 },
+    lambda: { help: "λ of generalised advantage estimation", default: 0.95, low: 0, high: 1 },
+  },
+  slots: (s, o) => ({
     annotate: values(),
     feedback: turnRewards({ unpaid: "zero" }),
     credit: perTurn(),
-    advantage: [gae({ level: "turn" }), whitened()],
+    advantage: [gae({ level: "turn", discount: o.discount, lambda: o.lambda }), whitened()],
     objective: [clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }), valueRegression()],
   }),
 });

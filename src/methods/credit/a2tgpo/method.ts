@@ -22,13 +22,28 @@ export const a2tgpo = method({
     "clip: 1 − ε c, 1 + ε c,  c = 1 + β (2σ(z[k]) − 1), on one ratio per turn      β = 0.3",
   ].join("\n"),
   source: "α, β, γ and the turn's ratio from notes that quote the paper's code; ε is the baseline's (ours)",
-  slots: ({ clipLow, clipHigh }) => ({
+  options: {
+    gainWeight: { help: "weight of the advantage of information gain", default: 0.3, low: 0 },
+    clipWidth: {
+      help: "β, how far a clip range widens for an informative turn",
+      default: 0.3,
+      low: 0,
+      high: 0.999,
+    },
+  },
+  slots: ({ clipLow, clipHigh }, o) => ({
     annotate: goldLikelihood(),
     feedback: [informationGain(), outcome()],
     credit: perTurn(),
     advantage: [
       groupNormalised({ channels: ["outcome"] }),
-      pooledReturns({ channels: ["gain"], pool: "turn", accumulate: "root", weight: 0.3, clipWidth: 0.3 }),
+      pooledReturns({
+        channels: ["gain"],
+        pool: "turn",
+        accumulate: "root",
+        weight: o.gainWeight,
+        clipWidth: o.clipWidth,
+      }),
     ],
     objective: clippedRatio({ clip: { low: clipLow, high: clipHigh }, level: "turn", widths: clipWidth }),
   }),

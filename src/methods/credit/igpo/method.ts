@@ -21,10 +21,13 @@ export const igpo = method({
   ].join("\n"),
   source:
     "likelihood, differences and γ from the paper and its code; gains and outcomes normalised separately as in a later re-implementation; no KL penalty towards a reference policy (ours: its coefficient is 0.001)",
-  slots: {
+  options: {
+    discount: { help: "γ, discount per turn", default: 1, low: 0, high: 1 },
+  },
+  slots: (_s, o) => ({
     annotate: goldLikelihood(),
     feedback: [informationGain(), outcome()],
     credit: perTurn(),
-    advantage: pooledReturns(),
-  },
+    advantage: pooledReturns({ discount: o.discount }),
+  }),
 });

@@ -21,10 +21,21 @@ export const infopo = method({
   ].join("\n"),
   source:
     "β and T from the paper's code, whose bound on the intrinsic part is never active and is left out; the placeholder is an empty message instead of a sentence, because not every vocabulary contains that sentence (ours); β does not decay",
-  slots: {
+  options: {
+    weight: { help: "β, share of the intrinsic advantage", default: 0.1, low: 0 },
+    gate: {
+      help: "deviation of outcomes at which the intrinsic share has fallen from 0.5 to 0.27",
+      default: 0.05,
+      low: 1e-6,
+    },
+  },
+  slots: (_s, o) => ({
     annotate: replyInfluence(),
     feedback: [fromAnnotation({ note: "influence" }), outcome()],
     credit: perTurn(),
-    advantage: [groupNormalised({ channels: ["outcome"] }), gatedIntrinsic({ channel: "influence" })],
-  },
+    advantage: [
+      groupNormalised({ channels: ["outcome"] }),
+      gatedIntrinsic({ channel: "influence", weight: o.weight, temperature: o.gate }),
+    ],
+  }),
 });

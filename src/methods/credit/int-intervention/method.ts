@@ -5,16 +5,16 @@ import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { intervened, type Propose } from "./intervened.ts";
 
 /**
- * The imitation phase (iterations 0 to 14) that precedes RL. The policy itself proposes interventions unless `propose`
+ * The imitation phase that precedes RL. The policy itself proposes interventions unless `propose`
  * is given.
  */
 export const interventionPhase =
-  (propose?: Propose) =>
+  (propose?: Propose, imitation = 15) =>
   ({ groupSize, temperature }: Settings): readonly Phase[] => [
     {
       name: "interventions",
       from: 0,
-      until: 15,
+      until: imitation,
       slots: {
         rollout: intervened(multiTurn({ groupSize, temperature }), propose ? { propose } : {}),
         advantage: [], // the attempts themselves are not trained on
@@ -39,5 +39,8 @@ export const intIntervention = method({
   source:
     "a loss on prefix and intervention only, and dropping interventions that contain the answer: the paper; 15 iterations, pass rates up to 0.5 and the wording of the question: ours",
   slots: {},
-  phases: interventionPhase(),
+  options: {
+    imitation: { help: "iterations of the imitation phase", default: 15, low: 0, whole: true },
+  },
+  phases: (settings, { imitation }) => interventionPhase(undefined, imitation)(settings),
 });

@@ -20,7 +20,10 @@ export const lare = method({
   source:
     "sub-sampled decomposition from the paper's code. Ours: patterns of common environment messages replace factors that a language model writes and verifies; a ridge regression replaces the small network, without the correction for the variance of sampling; group-relative returns to go, discounted by 0.8, for the learner",
   helpers: { reward: ridge({ strength: 0.1 }) },
-  slots: {
+  options: {
+    discount: { help: "γ, discount per turn", default: 0.8, low: 0, high: 1 },
+  },
+  slots: (_s, o) => ({
     feedback: contributions({
       helper: "reward",
       features: patternFactors(usualPatterns),
@@ -30,6 +33,6 @@ export const lare = method({
       channel: "proxy",
     }),
     credit: perTurn(),
-    advantage: returnsToGo({ discount: 0.8, normalise: true }),
-  },
+    advantage: returnsToGo({ discount: o.discount, normalise: true }),
+  }),
 });

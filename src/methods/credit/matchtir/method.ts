@@ -20,12 +20,21 @@ export const matchtir = method({
   ].join("\n"),
   source:
     "similarity, λ and the average from the paper's code, which matches greedily (ours: the best assignment) and gives a turn without peers its raw return (ours: 0); no entropy bonus and no KL penalty towards a reference policy (their coefficients are 0.001)",
-  slots: {
+  options: {
+    discount: { help: "λ, discount per turn", default: 0.9, low: 0, high: 1 },
+    share: {
+      help: "weight of the advantage per turn; the rest is that of the whole attempt",
+      default: 0.5,
+      low: 0,
+      high: 1,
+    },
+  },
+  slots: (_s, o) => ({
     feedback: [toolMatching(), outcome()],
     credit: perTurn(),
     advantage: [
-      groupNormalised({ weight: 0.5 }),
-      returnsToGo({ discount: 0.9, normalise: true, weight: 0.5 }),
+      groupNormalised({ weight: 1 - o.share }),
+      returnsToGo({ discount: o.discount, normalise: true, weight: o.share }),
     ],
-  },
+  }),
 });

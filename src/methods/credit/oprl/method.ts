@@ -8,9 +8,6 @@ import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { implicitRewards } from "./implicitRewards.ts";
 
-/** β: implicit reward per nat of log-ratio. */
-const beta = 0.05;
-
 export const oprl = method({
   id: "oprl",
   family: "credit",
@@ -28,7 +25,10 @@ export const oprl = method({
   baseline: "rloo",
   models: { prm: { from: "policy" } },
   needs: ["fork"],
-  slots: ({ clipLow: low, clipHigh: high }) => ({
+  options: {
+    beta: { help: "β, implicit reward per nat of log-ratio", default: 0.05, low: 1e-6, high: 1e6 },
+  },
+  slots: ({ clipLow: low, clipHigh: high }, { beta }) => ({
     feedback: [outcome({ rewards: ["outcome"] }), implicitRewards({ beta })],
     credit: perTurn(),
     advantage: [

@@ -21,10 +21,16 @@ export const pbsd = method({
   ].join("\n"),
   source:
     "the ratio and its parts from the paper; the map from evidence to weights, κ and c are ours, since its code is not public",
-  slots: {
+  options: {
+    limit: { help: "largest weight of a turn; its inverse is the smallest", default: 2, low: 1 },
+  },
+  slots: (_s, o) => ({
     annotate: privilegedEvidence(),
     feedback: [fromAnnotation({ note: "evidence" }), outcome()],
     credit: perTurn(),
-    advantage: [groupNormalised({ channels: ["outcome"] }), evidenceWeighted({ channel: "evidence" })],
-  },
+    advantage: [
+      groupNormalised({ channels: ["outcome"] }),
+      evidenceWeighted({ channel: "evidence", limit: o.limit }),
+    ],
+  }),
 });

@@ -1,4 +1,4 @@
-import { diagnostic } from "../../../method/method.ts";
+import { diagnostic } from "../../../method/entry.ts";
 
 export const rToQstar = diagnostic({
   id: "r-to-qstar",

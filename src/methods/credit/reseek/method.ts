@@ -16,5 +16,9 @@ export const reseek = method({
     "v(no) = −q on useful observations, p/5 on others                                            q = 0.05",
   ].join("\n"),
   source: "table, p and q from the paper's code; the environment removes rejected observations (ours)",
-  slots: { feedback: [outcome({ rewards: ["outcome"] }), judgement()] },
+  options: {
+    reward: { help: "reward for a correct yes; a correct no gets a fifth of it", default: 0.1, low: 0 },
+    penalty: { help: "penalty for a wrong judgement", default: 0.05, low: 0 },
+  },
+  slots: (_s, o) => ({ feedback: [outcome({ rewards: ["outcome"] }), judgement(o)] }),
 });

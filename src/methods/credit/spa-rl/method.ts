@@ -25,9 +25,13 @@ export const spaRl = method({
   models: { critic: { from: "fresh", heads: ["value"] } },
   helpers: { progress: ridge() },
   needs: ["heads"],
-  slots: ({ clipLow: low, clipHigh: high }) => ({
+  options: {
+    fine: { help: "penalty for a turn that changed nothing, in units of the outcome", default: 0.05, low: 0 },
+    explore: { help: "first iterations, which only fit the estimator", default: 20, low: 0, whole: true },
+  },
+  slots: ({ clipLow: low, clipHigh: high }, o) => ({
     annotate: values(),
-    feedback: contributions({ refit: true, fine: 0.05 }),
+    feedback: contributions({ refit: true, fine: o.fine, explore: o.explore }),
     credit: perTurn(),
     advantage: [gae({ level: "turn" }), whitened()],
     objective: [clippedRatio({ clip: { low, high } }), valueRegression()],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { trajectoryOf } from "../../../../test/core/make.ts";
+import { ctxOf, trajectoryOf } from "../../../../test/core/make.ts";
 import { folder, runIn, settings } from "../../../../test/train/world.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { AnnotatedExperience } from "../../../core/slots.ts";
@@ -14,7 +14,6 @@ const tasks: Task[] = Array.from({ length: 30 }, (_, i) => ({
   metadata: { level: Math.floor(i / 10) },
   seed: i,
 }));
-const clock = { iteration: 0, phase: "train", step: 0 };
 
 const tried = (task: string, success: boolean, more: Partial<Trajectory> = {}): Trajectory =>
   trajectoryOf(`${task} ${success}`, [], { task, end: { kind: "done", reason: "over", success }, ...more });
@@ -37,25 +36,27 @@ test("ladder: within the band, else the easiest that is not mastered, else every
   assert.deepEqual(at({ 0: 0.9, 1: 0.9, 2: 0.9 }), { open: [0, 1, 2], mastered: [0, 1, 2] });
 });
 
-test("levelCurriculum: trains what is open, and so much of what is mastered", () => {
+test("levelCurriculum: trains what is open, and so much of what is mastered", async () => {
   const data = levelCurriculum({ tasks: 8, review: 0.25 });
   const state: LevelState = { success: { 0: 0.9, 1: 0.5 }, trained: {} };
-  const levels = Array.from({ length: 400 }, (_, i) => {
-    const { tasks: training, next } = data.choose(tasks, state, randomStream(i), clock);
+  const levels: number[] = [];
+  for (let i = 0; i < 400; i++) {
+    const { tasks: training, next } = await data.choose(ctxOf({ random: randomStream(i) }), tasks, state);
     assert.equal(new Set(training.map((t) => t.id)).size, 8);
     assert.deepEqual(Object.keys(next.trained).sort(), training.map((t) => t.id).sort());
-    return training.map((t) => Number(t.metadata.level));
-  }).flat();
+    levels.push(...training.map((t) => Number(t.metadata.level)));
+  }
   assert.ok(levels.every((l) => l < 2));
   // 3200 draws at 1/4: a deviation is 0.0077
   const reviewed = levels.filter((l) => l === 0).length / levels.length;
   assert.ok(Math.abs(reviewed - 0.25) < 0.03, String(reviewed));
 });
 
-test("levelCurriculum: success runs on, and only own attempts count", () => {
+test("levelCurriculum: success runs on, and only own attempts count", async () => {
   const data = levelCurriculum({ rate: 0.5 });
   const trained = { t0: 0, t1: 0, t10: 1 };
-  const first = data.observe(
+  const first = await data.observe(
+    ctxOf({}),
     evidence([
       tried("t0", true),
       tried("t1", false),
@@ -63,11 +64,10 @@ test("levelCurriculum: success runs on, and only own attempts count", () => {
       tried("t1", false, { end: { kind: "failed", boundary: "environment", message: "broken" } }),
     ]),
     { success: {}, trained },
-    clock,
   );
   assert.deepEqual(first, { success: { 0: 0.5 }, trained: {} });
   // ½ · 0.5 + ½ · 1
-  const second = data.observe(evidence([tried("t0", true)]), { ...first, trained }, clock);
+  const second = await data.observe(ctxOf({}), evidence([tried("t0", true)]), { ...first, trained });
   assert.deepEqual(second.success, { 0: 0.75 });
 });
 
@@ -81,8 +81,8 @@ test("a curriculum that remembers what it chose learns from each iteration once 
       ...base.slots,
       data: {
         ...data,
-        observe: (...args: Parameters<typeof data.observe>) => {
-          const next = data.observe(...args);
+        observe: async (...args: Parameters<typeof data.observe>) => {
+          const next = await data.observe(...args);
           seen.push(Object.keys(next.trained).length);
           return next;
         },

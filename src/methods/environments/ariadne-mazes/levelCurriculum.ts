@@ -69,7 +69,7 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
   return {
     name: "levelCurriculum",
     init: () => ({ success: {}, trained: {} }),
-    choose: (tasks, { success, trained: before }, random) => {
+    choose: async ({ random }, tasks, { success, trained: before }) => {
       const byLevel = Map.groupBy(tasks, level);
       const { open, mastered } = ladder([...byLevel.keys()], success, band);
       const chosen = Array.from({ length: Math.min(perIteration, tasks.length) }, (_, i) => {
@@ -84,7 +84,7 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
       const trained = { ...before, ...Object.fromEntries(training.map((task) => [task.id, level(task)])) };
       return { tasks: training, next: { success, trained } };
     },
-    observe: ({ trajectories }, { success, trained }) => {
+    observe: async (_ctx, { trajectories }, { success, trained }) => {
       const made = trajectories.filter((t) => t.origin !== "demonstrated" && t.end.kind !== "failed");
       const next = { ...success };
       for (const [l, tried] of Map.groupBy(made, (t) => trained[t.task])) {

@@ -15,5 +15,18 @@ export const ariadneMazes = method({
   ].join("\n"),
   source:
     "knobs, verifiable rewards and curriculum from the paper's summary; the band, the share of review and the running success of a level are ours",
-  slots: ({ tasks }) => ({ data: levelCurriculum({ tasks }) }),
+  options: {
+    low: { help: "success from which a level is trained", default: 0.2, low: 0, high: 1 },
+    high: { help: "success above which a level is mastered", default: 0.8, low: 0, high: 1 },
+    review: { help: "probability of drawing from a mastered level", default: 0.15, low: 0, high: 1 },
+    rate: {
+      help: "weight of an iteration in the running success of its levels",
+      default: 0.3,
+      low: 1e-6,
+      high: 1,
+    },
+  },
+  slots: ({ tasks }, { low, high, review, rate }) => ({
+    data: levelCurriculum({ tasks, band: [low, high], review, rate }),
+  }),
 });

@@ -25,12 +25,21 @@ export function dreamgymWith({ imagined: dreams = 80, probes = 0 }: DreamgymOpti
     ].join("\n"),
     source:
       "retrieval, outcome reward and choice by variance from the paper; its model is a language model trained on rationales, ours copies the change of the nearest transition and invents no reward; the store is built before training and does not grow; the number of imagined iterations, the window of V and the share of uniformly drawn tasks are ours",
-    slots: ({ tasks, groupSize, temperature }) => ({
+    options: {
+      imagined: { help: "iterations in the experience model", default: dreams, low: 0, whole: true },
+      probes: {
+        help: "real episodes per imagined task, which measure the model's error",
+        default: probes,
+        low: 0,
+        whole: true,
+      },
+    },
+    slots: ({ tasks, groupSize, temperature }, o) => ({
       data: rewardVariance({ tasks }),
-      rollout: imagined(multiTurn({ groupSize, temperature }), { probes }),
+      rollout: imagined(multiTurn({ groupSize, temperature }), { probes: o.probes }),
     }),
-    phases: ({ groupSize, temperature }) => [
-      { name: "real", from: dreams, slots: { rollout: multiTurn({ groupSize, temperature }) } },
+    phases: ({ groupSize, temperature }, o) => [
+      { name: "real", from: o.imagined, slots: { rollout: multiTurn({ groupSize, temperature }) } },
     ],
   });
 }

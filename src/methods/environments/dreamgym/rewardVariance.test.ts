@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { trajectoryOf } from "../../../../test/core/make.ts";
+import { ctxOf, trajectoryOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { AnnotatedExperience } from "../../../core/slots.ts";
 import type { Task } from "../../../core/types.ts";
@@ -12,7 +12,6 @@ const tasks: Task[] = Array.from({ length: 10 }, (_, i) => ({
   metadata: {},
   seed: i,
 }));
-const clock = { iteration: 0, phase: "train", step: 0 };
 
 test("varianceOf: largest where half of the attempts succeed, and of a task never tried", () => {
   assert.equal(varianceOf([1, 0]), 0.25);
@@ -27,16 +26,17 @@ const worths = Object.fromEntries(
   tasks.map(({ id }, i) => [id, i < 4 ? [1, 0, 1] : i < 7 ? [1, 1] : [0, 0]]),
 );
 
-test("rewardVariance: neither what is always solved nor what never is, but for a share drawn from all", () => {
-  const ids = (explore: number, seed: number) =>
-    rewardVariance({ tasks: 4, explore })
-      .choose(tasks, { worths }, randomStream(seed), clock)
-      .tasks.map((t) => t.id);
-  assert.deepEqual(ids(0, 1).sort(), ["t0", "t1", "t2", "t3"]);
-  assert.notDeepEqual(ids(0, 1), ids(0, 2));
+test("rewardVariance: neither what is always solved nor what never is, but for a share drawn from all", async () => {
+  const ids = async (explore: number, seed: number) => {
+    const data = rewardVariance({ tasks: 4, explore });
+    const chosen = await data.choose(ctxOf({ random: randomStream(seed) }), tasks, { worths });
+    return chosen.tasks.map((t) => t.id);
+  };
+  assert.deepEqual((await ids(0, 1)).sort(), ["t0", "t1", "t2", "t3"]);
+  assert.notDeepEqual(await ids(0, 1), await ids(0, 2));
   let others = 0;
   for (let seed = 0; seed < 500; seed++) {
-    const chosen = ids(0.5, seed);
+    const chosen = await ids(0.5, seed);
     assert.equal(new Set(chosen).size, 4);
     others += chosen.filter((id) => Number(id.slice(1)) > 3).length;
   }
@@ -45,20 +45,16 @@ test("rewardVariance: neither what is always solved nor what never is, but for a
   assert.ok(Math.abs(others / 500 - 1.426) < 0.15, String(others / 500));
 });
 
-test("rewardVariance: new tasks are made after those of highest variance, up to a share", () => {
+test("rewardVariance: new tasks are made after those of highest variance, up to a share", async () => {
   const vary = (task: Task): Task => ({ ...task, id: `${task.id} varied` });
-  const { tasks: training } = rewardVariance({ tasks: 4, explore: 0, vary, varied: 0.5 }).choose(
-    tasks,
-    { worths },
-    randomStream(1),
-    clock,
-  );
+  const data = rewardVariance({ tasks: 4, explore: 0, vary, varied: 0.5 });
+  const { tasks: training } = await data.choose(ctxOf({ random: randomStream(1) }), tasks, { worths });
   const made = training.filter((t) => t.id.endsWith("varied"));
   assert.deepEqual([training.length, made.length], [4, 2]);
   for (const { id } of made) assert.ok(["t0", "t1", "t2", "t3"].includes(id.split(" ")[0]!));
 });
 
-test("rewardVariance: keeps the latest attempts, demonstrations and failures left out", () => {
+test("rewardVariance: keeps the latest attempts, demonstrations and failures left out", async () => {
   const tried = (i: number, success: boolean, more = {}) =>
     trajectoryOf(`${i}`, [], { task: "t0", end: { kind: "done", reason: "over", success }, ...more });
   const trajectories = [
@@ -68,10 +64,8 @@ test("rewardVariance: keeps the latest attempts, demonstrations and failures lef
     tried(4, false, { end: { kind: "failed", boundary: "model", message: "none" } }),
   ];
   const evidence: AnnotatedExperience = { trajectories, units: [], notes: {}, signals: [], channels: {} };
-  const { worths: after } = rewardVariance({ window: 3 }).observe(
-    evidence,
-    { worths: { t0: [0, 0], t1: [1] } },
-    clock,
-  );
+  const { worths: after } = await rewardVariance({ window: 3 }).observe(ctxOf({}), evidence, {
+    worths: { t0: [0, 0], t1: [1] },
+  });
   assert.deepEqual(after, { t0: [0, 1, 0], t1: [1] });
 });

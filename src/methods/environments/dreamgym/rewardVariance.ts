@@ -45,7 +45,7 @@ export function rewardVariance(options: RewardVarianceOptions = {}): Data<Varian
   return {
     name: "rewardVariance",
     init: () => ({ worths: {} }),
-    choose: (tasks, state, random) => {
+    choose: async ({ random }, tasks, state) => {
       const count = Math.min(perIteration, tasks.length);
       const made = vary ? Math.floor(varied * count) : 0;
       const seeds = shuffled(tasks, random.split("order")).sort(
@@ -61,7 +61,7 @@ export function rewardVariance(options: RewardVarianceOptions = {}): Data<Varian
       const fresh = Array.from({ length: made }, (_, i) => vary!(seeds[i]!, random.split("vary", i)));
       return { tasks: [...best, ...others, ...fresh], next: state };
     },
-    observe: ({ trajectories }, { worths }) => {
+    observe: async (_ctx, { trajectories }, { worths }) => {
       const tried = trajectories.filter((t) => t.origin !== "demonstrated" && t.end.kind !== "failed");
       const seen = [...Map.groupBy(tried, (t) => t.task)].map(([id, own]): [Id, readonly number[]] => [
         id,

@@ -15,7 +15,7 @@ export interface GuiStages {
   readonly singleTurn?: number;
 }
 
-export function guiExplorationLabWith({ imitation = 100, singleTurn = 100 }: GuiStages = {}): Recipe {
+export function guiExplorationLabWith(stages: GuiStages = {}): Recipe {
   return method({
     id: "gui-exploration-lab",
     family: "environments",
@@ -32,8 +32,17 @@ export function guiExplorationLabWith({ imitation = 100, singleTurn = 100 }: Gui
       "the three stages from the paper's summary; their lengths, rewards without step costs and group sizes are ours",
     baseline: "sft",
     learnsFrom: { kind: "demonstration" },
+    options: {
+      imitation: { help: "iterations of imitation", default: stages.imitation ?? 100, low: 0, whole: true },
+      singleTurn: {
+        help: "iterations of single turns",
+        default: stages.singleTurn ?? 100,
+        low: 0,
+        whole: true,
+      },
+    },
     slots: { rollout: demonstrated(), advantage: constant(), objective: likelihood() },
-    phases: (s) => {
+    phases: (s, { imitation, singleTurn }) => {
       const training = {
         advantage: groupNormalised(),
         objective: clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }),

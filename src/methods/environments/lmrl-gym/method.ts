@@ -28,12 +28,21 @@ export const lmrlGymWith = (
       "expectile, β and passes from the benchmark's implicit language Q-learning. Values are per utterance in a table instead of heads on tokens; the shift of the logits is learnt by weighted imitation instead of added at decoding, which has the same optimum; the conservative term is left out, since utterances outside of the data get no weight at all (ours)",
     baseline: "sft",
     helpers: { critic: expectileCritic(critic) },
-    slots: {
-      rollout: demonstrated({ player: "flawed", perTask: demonstrations }),
-      annotate: criticAdvantages(values),
-      advantage: exponentialWeights({ beta }),
-      objective: policyGradient(),
+    options: {
+      demonstrations: {
+        help: "the flawed player's episodes per task",
+        default: demonstrations,
+        low: 1,
+        whole: true,
+      },
+      beta: { help: "β, how much the better utterances count, per unit of reward", default: beta, low: 0 },
     },
+    slots: (_s, o) => ({
+      rollout: demonstrated({ player: "flawed", perTask: o.demonstrations }),
+      annotate: criticAdvantages(values),
+      advantage: exponentialWeights({ beta: o.beta }),
+      objective: policyGradient(),
+    }),
   });
 
 export const lmrlGym = lmrlGymWith();

@@ -1,11 +1,12 @@
-import { diagnostic } from "../../../method/method.ts";
+import { benchmark } from "../../../method/entry.ts";
 
-export const multiturninstruct = diagnostic({
+export const multiturninstruct = benchmark({
   id: "multiturninstruct",
   family: "environments",
   summary:
     "a benchmark of persistent, overlapping and conflicting instructions; memory is measured separately",
   paper: "Can Language Models Follow Multiple Turns of Entangled Instructions?",
+  suite: "multiturninstruct",
   law: "The gap between memory and success on conflicting instructions distinguishes an agent that does not resolve conflicts from one that forgets.",
   mechanism:
     "Conversations give instructions with a scope and a priority, and every reply is checked against those that are active at its turn; of conflicting ones, against the one that takes precedence. Three levels test retrieval, tracking and combining, and resolving conflicts (privacy, preference, priority). Asking for an instruction verbatim measures memory separately, so a failure can be attributed to forgetting or to not following a remembered instruction (environment entangledInstructions, suite multiturninstruct of whetstone eval).",

@@ -21,11 +21,14 @@ export const rl2f = method({
   ].join("\n"),
   source:
     "the dialogue, a teacher no stronger than the student and the prediction of critiques are the paper's; the formulas, λ and the filter are ours; answering one's own critiques at test time is left to the environment",
-  slots: ({ groupSize, temperature, clipLow, clipHigh }) => ({
+  options: {
+    imitation: { help: "coefficient of the likelihood of the teacher rows", default: 0.1, low: 0 },
+  },
+  slots: ({ groupSize, temperature, clipLow, clipHigh }, o) => ({
     rollout: withTeacherRows(withoutLeaks(multiTurn({ groupSize, temperature }))),
     objective: [
       restricted(clippedRatio({ clip: { low: clipLow, high: clipHigh } }), ["sampled"]),
-      restricted(likelihood({ coefficient: 0.1 }), ["demonstrated"]),
+      restricted(likelihood({ coefficient: o.imitation }), ["demonstrated"]),
     ],
   }),
 });

@@ -73,5 +73,13 @@ export const rltf = method({
   source:
     "both terms and the baseline from the paper; the returns of the RL term, no discount between the attempts, means over tokens in place of sums and λ: ours; no importance ratio, as in the paper, so the term is biased; the critiquer is the environment's template with the right answer, or any other (`textFeedback`)",
   says: [attemptWords, critiqueAsked],
-  slots: textFeedback({ critiquer: scriptedCritiquer({ detail: "answer" }), distillation: 1, modelling: 0 }),
+  options: {
+    distillation: {
+      help: "λ of distilling second attempts into first ones; 0 leaves it out",
+      default: 1,
+      low: 0,
+    },
+    modelling: { help: "λ of learning to predict the critique; 0 leaves it out", default: 0, low: 0 },
+  },
+  slots: (s, o) => textFeedback({ critiquer: scriptedCritiquer({ detail: "answer" }), ...o })(s),
 });

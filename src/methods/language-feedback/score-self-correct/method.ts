@@ -34,11 +34,16 @@ export const scoreSelfCorrect = method({
   frozen: { reference: {} },
   needs: ["freeze"],
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples
-  slots: {
-    feedback: [turnRewards(), improvement(), anchorDivergence({ coefficient: [0.01] })],
+  options: {
+    initial: { help: "iterations of the initial stage", default: 45, low: 0, whole: true },
+    bonus: { help: "α, weight of the improvement of the second answer over the first", default: 10, low: 0 },
+    kl: { help: "β₁, KL penalty per nat of an answer", default: 0.01, low: 0 },
+  },
+  slots: (_s, o) => ({
+    feedback: [turnRewards(), improvement({ factor: o.bonus }), anchorDivergence({ coefficient: [o.kl] })],
     credit: perTurn(),
     advantage: returnsToGo({ discount: 0, baseline: "stage", normalise: true }),
     objective: policyGradient(),
-  },
-  phases: initialisation(45),
+  }),
+  phases: (_s, o) => initialisation(o.initial),
 });

@@ -28,6 +28,16 @@ export const srpoReflection = method({
   ].join("\n"),
   source:
     "rewards and their constants from the paper's code; 15 iterations of imitation, and lengths in tokens of the text between the tags: ours; images are left out",
-  slots: { feedback: reflection() },
+  options: {
+    kept: {
+      help: "reward of keeping a right answer; correcting a wrong one earns 1",
+      default: 0.75,
+      low: 0,
+      high: 1,
+    },
+    format: { help: "reward of a well-formed reply", default: 0.5, low: 0 },
+    length: { help: "reward of a reply of the ideal length", default: 0.1, low: 0 },
+  },
+  slots: (_s, o) => ({ feedback: reflection(o) }),
   phases: shownReflections(15),
 });

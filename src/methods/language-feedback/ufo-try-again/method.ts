@@ -17,5 +17,9 @@ export const ufoTryAgain = method({
   source:
     "γ, λ, the normaliser and the upper clip of 0.28 from the paper's code; group-normalised returns in place of PPO with a critic (ours), so neither its entropy bonus, KL penalty, format penalty nor its filter of groups",
   defaults: { clipHigh: 0.28 },
-  slots: { feedback: retries() },
+  options: {
+    decay: { help: "γ, discount per earlier turn", default: 0.5, low: 0, high: 1 },
+    penalty: { help: "λ, penalty in the limit where every answer is a repetition", default: 0.5, low: 0 },
+  },
+  slots: (_s, o) => ({ feedback: retries(o) }),
 });

@@ -28,7 +28,11 @@ export const directionalStimulus = method({
     "β₀, the target and the clip from the paper's code, with β, which is for rewards of 0 to 10, divided by ten here; the gain is ours. The environment `guided` holds the large model and k. In place of NLPO, PPO within a token mask with a value network, the baseline's clipped ratios over a group of hints for one task; the reward for single words of a hint is left out (ours)",
   frozen: { reference: {} },
   needs: ["freeze"],
-  slots: {
-    feedback: [outcome(), anchorDivergence({ coefficient: 0.0005, target: { nats: 0.5, gain: 0.1 } })],
+  options: {
+    kl: { help: "β₀, initial KL penalty per nat", default: 0.0005, low: 0 },
+    nats: { help: "KL divergence that the penalty aims at, nats per hint", default: 0.5, low: 1e-6 },
   },
+  slots: (_s, o) => ({
+    feedback: [outcome(), anchorDivergence({ coefficient: o.kl, target: { nats: o.nats, gain: 0.1 } })],
+  }),
 });

@@ -32,13 +32,16 @@ export function sleaRlWith(options: SleaRlOptions = {}): Recipe {
     source:
       "thresholds, limits, warm-up and both advantages from the paper's code; by default lessons are actions, written without a model (`chatLessons` asks one), and a lesson's score is its episode's reward, discounted by the remaining turns (ours). States are the environment's own. Left out: lessons about whole tasks, the KL penalty of 0.01 towards the reference, and the penalty of 0.1 for invalid actions, which belongs to the environment",
     says: lessonWords,
-    slots: (settings) => {
+    options: {
+      steps: { help: "w, weight of the step advantages", default: weight, low: 0 },
+    },
+    slots: (settings, o) => {
       const { groupSize, temperature } = settings;
       return {
         rollout: withLessons(multiTurn({ groupSize, temperature }), lessons),
         advantage: [
           groupNormalised(),
-          returnsToGo({ baseline: "state", discount: 0.95, normalise: true, weight }),
+          returnsToGo({ baseline: "state", discount: 0.95, normalise: true, weight: o.steps }),
         ],
         update: gatherLessons(grpoSlots(settings).update, lessons),
       };

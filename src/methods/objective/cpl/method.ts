@@ -17,9 +17,13 @@ export const cpl = method({
   source:
     "α and λ from the paper's code; the paper learns from a fixed set, after imitating all of it; here pairs come from the rollout (ours)",
   learnsFrom: { kind: "pair" },
-  slots: {
+  options: {
+    beta: { help: "scale of a segment in the margin, per nat", default: 0.1, low: 1e-6 },
+    rejected: { help: "λ, weight of the rejected segment", default: 0.5, low: 1e-6, high: 1 },
+  },
+  slots: (_s, o) => ({
     feedback: comparisons(),
     advantage: preferencePairs(),
-    objective: pairwise({ against: {}, beta: 0.1, rejected: 0.5 }),
-  },
+    objective: pairwise({ against: {}, beta: o.beta, rejected: o.rejected }),
+  }),
 });

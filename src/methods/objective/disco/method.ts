@@ -18,8 +18,12 @@ export const disco = method({
   source:
     "τ from the paper's code (log-likelihood score); β and δ ours: the paper's 1000 and 1e-4 are for large models, which change little per step",
   defaults: { epochs: 4, minibatches: 1 }, // the hinge is zero on the first step
-  slots: {
-    advantage: groupNormalised({ scale: "none" }), // its sign tells right from wrong
-    objective: discriminative({ hinge: 100, budget: 0.05 }),
+  options: {
+    hinge: { help: "β, coefficient of the hinge on the KL divergence, per nat", default: 100, low: 0 },
+    budget: { help: "δ, divergence without penalty, nats per token", default: 0.05, low: 0 },
   },
+  slots: (_s, o) => ({
+    advantage: groupNormalised({ scale: "none" }), // its sign tells right from wrong
+    objective: discriminative(o),
+  }),
 });

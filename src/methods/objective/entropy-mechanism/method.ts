@@ -18,10 +18,14 @@ export const entropyMechanism = method({
   source:
     "β and the range of c from the paper's code; k = 0.1 ours, for batches of hundreds of tokens (the paper: 0.002 and less, for hundreds of thousands); the paper leaves the ratio of other tokens unclipped; here the baseline's clip stays, since the step sizes of a small table diverge without it",
   defaults: { epochs: 4, minibatches: 1 }, // at the sampling policy the penalty has no gradient
-  slots: ({ clipLow, clipHigh }) => ({
+  options: {
+    share: { help: "share of tokens that are restrained", default: 0.1, low: 0, high: 1 },
+    kl: { help: "coefficient of their KL penalty, per nat", default: 1, low: 0 },
+  },
+  slots: ({ clipLow, clipHigh }, o) => ({
     objective: covarianceRatio({
       clip: { low: clipLow, high: clipHigh },
-      remedy: { kind: "kl", share: 0.1, coefficient: 1 },
+      remedy: { kind: "kl", share: o.share, coefficient: o.kl },
     }),
   }),
 });

@@ -20,12 +20,20 @@ export const epo = method({
   source:
     "band and schedule from the paper's code, whose penalty counts tokens outside the band and so has no gradient; the hinge is ours, and so is α = 2, since α ≤ 1 cannot lower the entropy; c = 0.03 for small agents (ours; 0.001 in the paper)",
   needs: ["entropy"],
-  slots: ({ clipLow, clipHigh }) => ({
+  options: {
+    entropy: { help: "coefficient of the entropy bonus, per nat", default: 0.03, low: 0 },
+    band: {
+      help: "coefficient of the penalty outside the band of entropies, per nat",
+      default: 0.06,
+      low: 0,
+    },
+  },
+  slots: ({ clipLow, clipHigh }, o) => ({
     advantage: [groupNormalised(), entropyHistory()],
     objective: [
       clippedRatio({ clip: { low: clipLow, high: clipHigh } }),
-      entropyBonus({ coefficient: 0.03 }),
-      entropyBand({ coefficient: 0.06, schedule: epoSchedule }),
+      entropyBonus({ coefficient: o.entropy }),
+      entropyBand({ coefficient: o.band, schedule: epoSchedule }),
     ],
   }),
 });

@@ -3,11 +3,6 @@ import { comparisons } from "../../../feedback/comparisons.ts";
 import { method } from "../../../method/method.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 
-/** Inverse step of the mirror descent, η. */
-const eta = 1;
-/** Weight of the KL regularisation towards the reference, τ < η. */
-const tau = 0.1;
-
 export const inpo = method({
   id: "inpo",
   family: "objective",
@@ -25,13 +20,17 @@ export const inpo = method({
   defaults: { epochs: 8, minibatches: 1 }, // a round is a regression and needs several passes
   frozen: { reference: {} },
   learnsFrom: { kind: "pair" },
-  slots: {
+  options: {
+    eta: { help: "η, inverse step of the mirror descent", default: 1, low: 1e-6 },
+    tau: { help: "τ, weight of the KL regularisation towards the reference, below η", default: 0.1, low: 0 },
+  },
+  slots: (_s, o) => ({
     feedback: comparisons(),
     advantage: preferencePairs(),
     objective: pairwise({
       loss: "squared",
-      beta: eta,
-      against: { reference: tau / eta, sampled: 1 - tau / eta },
+      beta: o.eta,
+      against: { reference: o.tau / o.eta, sampled: 1 - o.tau / o.eta },
     }),
-  },
+  }),
 });

@@ -18,5 +18,22 @@ export const minirl = method({
   ].join("\n"),
   source:
     "the recipe from notes on the paper; ε_low 0.2, ε_high 0.27 and a cap of 5 on π_old/μ are quoted from memory; routing replay has no counterpart in models without experts",
-  slots: { advantage: groupNormalised({ scale: "none" }), objective: gatedRatio() },
+  options: {
+    gateLow: {
+      help: "how far a ratio may fall before a token of negative advantage is dropped",
+      default: 0.2,
+      low: 0,
+      high: 1,
+    },
+    gateHigh: {
+      help: "how far a ratio may rise before a token of positive advantage is dropped",
+      default: 0.27,
+      low: 0,
+    },
+    cap: { help: "largest correction from the sampler to the trainer", default: 5, low: 1 },
+  },
+  slots: (_s, o) => ({
+    advantage: groupNormalised({ scale: "none" }),
+    objective: gatedRatio({ clip: { low: o.gateLow, high: o.gateHigh }, cap: o.cap }),
+  }),
 });

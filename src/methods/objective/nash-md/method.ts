@@ -5,10 +5,6 @@ import { klPenalty } from "../../../objective/klPenalty.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { opponents } from "../../../rollout/opponents.ts";
 
-/** Weight β of the KL penalty towards the reference. */
-const beta = 0.1;
-/** Share of the reference in the opponent. */
-const share = 0.5;
 /** Sums over tokens, means over replies. */
 const normaliser = { constant: 1 };
 
@@ -28,7 +24,11 @@ export const nashMd = method({
   needs: ["mix"],
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples
   frozen: { reference: {} },
-  slots: ({ groupSize, temperature }) => ({
+  options: {
+    beta: { help: "coefficient of the KL penalty towards the reference, per nat", default: 0.1, low: 0 },
+    share: { help: "share of the reference in the opponent", default: 0.5, low: 0, high: 1 },
+  },
+  slots: ({ groupSize, temperature }, { beta, share }) => ({
     rollout: opponents({ groupSize, temperature, mix: { with: "reference", share } }),
     feedback: winRates({ against: "opponents", less: 0.5 }),
     advantage: returnsToGo({ baseline: "none" }),

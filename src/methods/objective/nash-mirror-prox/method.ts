@@ -5,10 +5,6 @@ import { klPenalty } from "../../../objective/klPenalty.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { opponents } from "../../../rollout/opponents.ts";
 
-/** Weight β of the KL penalty towards the reference. */
-const beta = 0.1;
-/** Proximal step η; the theory's convergence rate holds for η = 2β. */
-const eta = 2 * beta;
 /** Share κ of the policy that the target takes over after each iteration: a half-step lasts about 1/κ of them. */
 const follow = 0.1;
 /** Sums over tokens, means over replies. */
@@ -31,7 +27,11 @@ export const nashMirrorProx = method({
     "proximal steps and η = 2β from the paper; β, κ and the single loop over a target are ours, after its description",
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples
   frozen: { reference: {}, target: { blend: follow } },
-  slots: ({ groupSize, temperature }) => ({
+  options: {
+    beta: { help: "coefficient of the KL penalty towards the reference, per nat", default: 0.1, low: 0 },
+    eta: { help: "η, proximal step; the theory holds for 2β", default: 0.2, low: 1e-6 },
+  },
+  slots: ({ groupSize, temperature }, { beta, eta }) => ({
     rollout: opponents({ groupSize, temperature, opponent: "target" }),
     feedback: winRates({ against: "opponents", less: 0.5 }),
     advantage: returnsToGo({ baseline: "none" }),

@@ -16,5 +16,13 @@ export const nft = method({
     "                        ln max_v((1 − r R)/(1 − r), 1) )        on wrong ones; max_v keeps the gradient below the floor",
   ].join("\n"),
   source: "floor 1, weight 1 − r, token mean and leaving out groups without spread are all from the paper",
-  slots: { advantage: successRates(), objective: negativeAware() },
+  options: {
+    floor: { help: "least likelihood ratio of the implicit negative policy", default: 1, low: 1e-6, high: 1 },
+    weight: {
+      help: "weight of a group with success rate r: 1 − r, √((1 − r)/r) or 1",
+      default: "failures",
+      oneOf: ["failures", "deviation", "none"],
+    },
+  },
+  slots: (_s, o) => ({ advantage: successRates(), objective: negativeAware(o) }),
 });

@@ -15,5 +15,11 @@ export const raft = method({
   ].join("\n"),
   source:
     "ranking within each task (local) and one pass over the kept answers, as in the paper; without the optional KL penalty towards the reference, and with Whetstone's default group size (ours)",
-  slots: { advantage: rejectionSampled({ keep: { best: 1 } }), objective: likelihood() },
+  options: {
+    best: { help: "attempts of a group that are imitated", default: 1, low: 1, whole: true },
+  },
+  slots: (_s, o) => ({
+    advantage: rejectionSampled({ keep: { best: o.best } }),
+    objective: likelihood(),
+  }),
 });

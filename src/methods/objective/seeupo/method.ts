@@ -22,11 +22,14 @@ export const seeupo = method({
     "coefficients from the paper's code; that code also clamps every s_new and m to [0.8, 1.2], which is left out here (ours): small tables take larger steps",
   frozen: { reference: {} },
   defaults: { minibatches: 1 },
-  slots: (s) => ({
+  options: {
+    kl: { help: "coefficient of the KL penalty towards the reference, per nat", default: 0.002, low: 0 },
+  },
+  slots: (s, o) => ({
     advantage: groupNormalised({ scale: "none" }),
     objective: [
       clippedRatio({ level: "turn", clip: { low: s.clipLow, high: s.clipHigh } }),
-      klPenalty({ coefficient: 0.002 }),
+      klPenalty({ coefficient: o.kl }),
     ],
     update: turnByTurn({ each: grpoSlots(s).update }),
   }),

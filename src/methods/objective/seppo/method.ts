@@ -27,13 +27,21 @@ export const seppo = method({
   defaults: { epochs: 8, minibatches: 1 },
   frozen: pool(size),
   learnsFrom: { kind: "pair" },
-  slots: ({ groupSize, temperature }) => ({
+  options: {
+    beta: {
+      help: "β, strength of the regularisation towards the reference",
+      default: 0.3,
+      low: 1e-6,
+      high: 1e6,
+    },
+  },
+  slots: ({ groupSize, temperature }, o) => ({
     rollout: withDemonstrations(pastSelf({ size, groupSize, temperature }), { perTask: 1 }),
     feedback: demonstrationsWin(),
     advantage: preferencePairs(),
     objective: pairwise({
       model: "policy",
-      beta: 0.3,
+      beta: o.beta,
       rejected: "anchored",
       against: (ctx) => ({ [drawnFromPool(ctx, size)]: 1 }),
     }),

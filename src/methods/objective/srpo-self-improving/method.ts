@@ -22,10 +22,19 @@ export const srpoSelfImproving = method({
     "the game from the paper; the pair losses derived from its closed form; β, α and the improver's prompt are ours",
   frozen: { reference: {} },
   learnsFrom: { kind: "pair" },
-  slots: ({ groupSize, temperature }) => ({
+  options: {
+    beta: {
+      help: "β, strength of the regularisation towards the reference",
+      default: 0.3,
+      low: 1e-6,
+      high: 1e6,
+    },
+    improver: { help: "α, share of the improver's own loss", default: 0.5, low: 0, high: 1 },
+  },
+  slots: ({ groupSize, temperature }, o) => ({
     rollout: withRevisions(multiTurn({ groupSize, temperature })),
     feedback: comparisons(),
     advantage: preferencePairs(),
-    objective: selfImproving({ beta: 0.3 }),
+    objective: selfImproving(o),
   }),
 });

@@ -25,12 +25,16 @@ export const t1RlScaling = method({
   frozen: { anchor: { blend: 0.1 } },
   needs: ["entropy", "freeze"],
   defaults: { groupSize: 64, temperature: 1.1, minibatches: 1 },
-  slots: (s) => ({
-    feedback: [outcome(), degeneration(), anchorDivergence({ from: "anchor", coefficient: 0.2 })],
+  options: {
+    kl: { help: "KL penalty towards the anchor, per nat", default: 0.2, low: 0 },
+    entropy: { help: "coefficient of the entropy bonus, per nat", default: 1e-3, low: 0 },
+  },
+  slots: (s, o) => ({
+    feedback: [outcome(), degeneration(), anchorDivergence({ from: "anchor", coefficient: o.kl })],
     advantage: [leaveOneOut(), whitened()],
     objective: [
       clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }),
-      entropyBonus({ coefficient: 1e-3 }),
+      entropyBonus({ coefficient: o.entropy }),
     ],
   }),
 });

@@ -37,7 +37,10 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
       "the mix and its sweep from the paper; the form of the loss, standardising and β reconstructed by us. A logistic regression on words in place of a language model with a head; the weight of 0.3 and the log of the first iteration, 16 times as large as the others, are ours",
     frozen: { reference: {} },
     helpers: { love: reactionModel({ strength: 1e-4, passes: 500 }) },
-    slots: {
+    options: {
+      beta: { help: "β, coefficient of the KL penalty towards the reference", default: beta, low: 0 },
+    },
+    slots: (_s, o) => ({
       feedback: [
         learntReward({ ...love, keep: 0 }),
         outcome({ rewards: ["helpfulness"], channel: "helpfulness" }),
@@ -45,9 +48,9 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
       advantage: scalarised({ ...mixing, weights }),
       objective: [
         policyGradient({ normaliser: "rows" }),
-        klPenalty({ coefficient: beta, estimator: "k2", normaliser: "rows" }),
+        klPenalty({ coefficient: o.beta, estimator: "k2", normaliser: "rows" }),
       ],
-    },
+    }),
     phases: ({ groupSize, temperature }) => [
       {
         name: "log",

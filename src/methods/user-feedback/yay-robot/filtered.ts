@@ -19,7 +19,7 @@ export function filtered<State extends Json>(
   return {
     name: `${of.name}, ${name}`,
     init: (tasks) => of.init(kept(tasks)),
-    choose: (tasks, state, random, clock) => of.choose(kept(tasks), state, random, clock),
-    observe: (evidence, state, clock) => of.observe(evidence, state, clock),
+    choose: (ctx, tasks, state) => of.choose(ctx, kept(tasks), state),
+    observe: (ctx, evidence, state) => of.observe(ctx, evidence, state),
   };
 }
