@@ -58,11 +58,11 @@ function counts(judged: readonly StoredEvidence[]): string {
       ? `${level}: none`
       : `${level}: ${won.length} of ${here.length} beat their opponent, the ingredient matters in ${matters.length} of ${asked.length} asked`;
   });
-  return `**${parts.join("; ")}.**`;
+  return `**${parts.join("; ")}.** Diagnostics and benchmarks are not counted.`;
 }
 
 function page(): string {
-  const judged = catalogue.filter((m) => m.family !== "baseline");
+  const judged = catalogue.filter((m) => m.family !== "baseline" && m.kind === "method");
   const evidence = new Map(catalogue.map((m) => [m.id, readEvidence(m.id)]));
   const found = judged.flatMap((m) => evidence.get(m.id) ?? []);
   const lines = [
