@@ -67,7 +67,7 @@ export function addEval(program: Command, io: Io): void {
     .option("--seed <n>", "seed of the sampling", "1")
     .option(
       "--artefact <version>",
-      "what it is told: a version of the store by name or id, a folder or a text file, or none (default: what its run wrote, as it stands)",
+      "what it is applied: a version of the store by name or id, a folder or a text file, or none (default: what its run wrote, as it stands)",
     )
     .option("--fail-under <share>", "exit 1 when success is below this share, from 0 to 1")
     .option("--suite <name>", `measure by a suite: ${suites.map((s) => s.name).join(", ")}`)
@@ -76,90 +76,109 @@ export function addEval(program: Command, io: Io): void {
     .option(...storeOption)
     .action(async (named: string | undefined, options: EvalOptions) => {
       if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
-      refuseOfSuites(options);
-      const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-      const { found, artefact: told, open, dispose } = await evaluatedPolicy(named, options, io);
-      const environment = await environmentOf(options.env, found?.begun);
-      const split = options.split ?? heldOut(environment);
-      if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
-      const examined = await examine(environment, { ...quickly, play: [split] });
-      // an environment need not be one to train in
-      requireSound(
-        environment.name,
-        examined.findings.filter(({ check }) => check !== "splits"),
-      );
-      const all = examined.splits.find(({ name }) => name === split);
-      if (all?.tasks.length === 0) throw withoutTasks(split, examined.splits);
-      const trainedShare = all ? all.trained / Math.max(1, all.tasks.length) : 0;
-      const seed = statedNumber("--seed", options.seed);
-      const tasks =
-        options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
-      const measured = await untilInterrupted(io, async (stop) => {
-        const progress = lateProgress(io, "Episodes", Math.min(tasks, all?.tasks.length ?? 0));
-        try {
-          const agent = await open(stop);
-          const reading = "codec" in agent ? agent : undefined;
-          for (const finding of reportOf(examined, reading).findings)
-            if (finding.check !== "splits") io.error(`warning: ${findingLine(finding)}`);
-          return await evaluate({
-            environment,
-            agent,
-            split,
-            trainedShare,
-            mode: options.greedy ? "greedy" : "sampled",
-            tasks,
-            random: randomStream(seed),
-            limit: limitConcurrency(64),
-            stop,
-            onEpisode: progress.one,
-            ...(told && { artefact: told.artefact }),
-          });
-        } finally {
-          progress.close();
-          await dispose();
-        }
-      });
-      if (measured === undefined) return;
-      const { result, trajectories } = measured;
-      const failures = trajectories.flatMap(({ end }) => (end.kind === "failed" ? [end.message] : []));
-      const passed = least === undefined || result.success.mean >= least;
-      io.record({
-        type: "evaluation",
-        ...(found && { folder: found.folder }),
-        ...(options.chat !== undefined && { chat: options.chat, model: options.model }),
-        artefact: told ? { id: told.id, name: told.name, kind: told.artefact.kind } : null,
-        ...result,
-        ...(least !== undefined && { failUnder: least, passed }),
-      });
-      io.say(
-        ...folded(
-          io,
-          `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
-        ),
-        ...artefactLines(told, options.artefact),
-      );
-      if (result.failed > 0)
-        io.say(
-          ...folded(
-            io,
-            `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
-          ),
-        );
-      if (result.turns === 0) {
-        io.error(
-          "whetstone: no episode came to an action: prompts fill the context, or episodes end before it.",
-        );
-        io.code = 1;
-      }
-      if (result.failed === result.tasks) {
-        io.error("whetstone: every episode failed: nothing was measured.");
-        io.code = 1;
-      }
-      if (!passed) {
-        io.error(`whetstone: success ${percent(result.success.mean)} is under ${percent(least)}.`);
-        io.code = 1;
-      }
+      await evalPolicy(named, options, io);
     });
+}
+
+/** Measures a policy on a split. Sets the exit code. */
+async function evalPolicy(named: string | undefined, options: EvalOptions, io: Io): Promise<void> {
+  refuseOfSuites(options);
+  const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
+  const { found, artefact: applied, open, dispose } = await evaluatedPolicy(named, options, io);
+  const environment = await environmentOf(options.env, found?.begun);
+  const split = options.split ?? heldOut(environment);
+  if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
+  const examined = await examine(environment, { ...quickly, play: [split] });
+  // an environment need not be one to train in
+  requireSound(
+    environment.name,
+    examined.findings.filter(({ check }) => check !== "splits"),
+  );
+  const all = examined.splits.find(({ name }) => name === split);
+  if (all?.tasks.length === 0) throw withoutTasks(split, examined.splits);
+  const trainedShare = all ? all.trained / Math.max(1, all.tasks.length) : 0;
+  const seed = statedNumber("--seed", options.seed);
+  const tasks =
+    options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
+  const measured = await untilInterrupted(io, async (stop) => {
+    const progress = lateProgress(io, "Episodes", Math.min(tasks, all?.tasks.length ?? 0));
+    try {
+      const agent = await open(stop);
+      const reading = "codec" in agent ? agent : undefined;
+      for (const finding of reportOf(examined, reading).findings)
+        if (finding.check !== "splits") io.error(`warning: ${findingLine(finding)}`);
+      return await evaluate({
+        environment,
+        agent,
+        split,
+        trainedShare,
+        mode: options.greedy ? "greedy" : "sampled",
+        tasks,
+        random: randomStream(seed),
+        limit: limitConcurrency(64),
+        stop,
+        onEpisode: progress.one,
+        ...(applied && { artefact: applied.artefact }),
+      });
+    } finally {
+      progress.close();
+      await dispose();
+    }
+  });
+  if (measured === undefined) return;
+  report(measured, { options, applied, folder: found?.folder, trainedShare, least }, io);
+}
+
+interface Evaluated {
+  readonly options: EvalOptions;
+  readonly applied: Awaited<ReturnType<typeof evaluatedPolicy>>["artefact"];
+  readonly folder: string | undefined;
+  readonly trainedShare: number;
+  /** Success below this fails. */
+  readonly least: number | undefined;
+}
+
+function report(
+  { result, trajectories }: Awaited<ReturnType<typeof evaluate>>,
+  { options, applied, folder, trainedShare, least }: Evaluated,
+  io: Io,
+): void {
+  const failures = trajectories.flatMap(({ end }) => (end.kind === "failed" ? [end.message] : []));
+  const passed = least === undefined || result.success.mean >= least;
+  io.record({
+    type: "evaluation",
+    ...(folder !== undefined && { folder }),
+    ...(options.chat !== undefined && { chat: options.chat, model: options.model }),
+    artefact: applied ? { id: applied.id, name: applied.name, kind: applied.artefact.kind } : null,
+    ...result,
+    ...(least !== undefined && { failUnder: least, passed }),
+  });
+  io.say(
+    ...folded(
+      io,
+      `${splitName(result.split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
+    ),
+    ...artefactLines(applied, options.artefact),
+  );
+  if (result.failed > 0)
+    io.say(
+      ...folded(
+        io,
+        `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
+      ),
+    );
+  if (result.turns === 0) {
+    io.error("whetstone: no episode came to an action: prompts fill the context, or episodes end before it.");
+    io.code = 1;
+  }
+  if (result.failed === result.tasks) {
+    io.error("whetstone: every episode failed: nothing was measured.");
+    io.code = 1;
+  }
+  if (!passed) {
+    io.error(`whetstone: success ${percent(result.success.mean)} is under ${percent(least)}.`);
+    io.code = 1;
+  }
 }
 
 const heldOut = ({ splits }: Environment): string =>
