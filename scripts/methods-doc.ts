@@ -7,6 +7,8 @@ import { join } from "node:path";
 import type { Recipe } from "../src/method/method.ts";
 import { methods } from "../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../src/methods/evidence.ts";
+import { caveatsOf, opponentsOf } from "../src/methods/opponents.ts";
+import { levels } from "../src/train/check.ts";
 
 const target = join(import.meta.dirname, "..", "docs", "methods.md");
 
@@ -15,54 +17,81 @@ const signed = (x: number): string => `${x > 0 ? "+" : ""}${Number(x.toPrecision
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
 function row(m: Recipe, e: StoredEvidence | undefined): string {
-  const against = m.baseline ?? "grpo";
-  const measured = e
-    ? [
-        e.verdict,
-        `${signed(e.effect)} [${signed(e.interval.low)}, ${signed(e.interval.high)}]`,
-        `${e.metric} (${e.direction} is better)`,
-        String(e.seeds.length),
-        String(e.attempts),
-      ]
-    : ["not run", "", "", "", ""];
   const id = `[\`${m.id}\`](../src/methods/${m.family}/${m.id}/method.ts)`;
-  const cells = [id, m.summary, m.differs.join(", "), against, ...measured];
-  return `| ${cells.map(cell).join(" | ")} |`;
+  return `| ${[id, m.summary, m.differs.join(", "), ...(e ? measured(e) : ["not run"])].map(cell).join(" | ")} |`;
+}
+
+const interval = (effect: number, { low, high }: { readonly low: number; readonly high: number }): string =>
+  `${signed(effect)} [${signed(low)}, ${signed(high)}]`;
+
+function measured(e: StoredEvidence): readonly string[] {
+  const { baseline, simpler, ingredient } = opponentsOf(e);
+  return [
+    baseline.what,
+    verdicts[e.verdict],
+    `${interval(e.effect, e.interval)} ${e.metric}${e.direction === "lower" ? " (lower is better)" : ""}`,
+    simpler
+      ? `${ingredient}: ${interval(simpler.lead.mean, simpler.lead)} ahead of "${simpler.what}"`
+      : ingredient,
+    e.level,
+    String(e.seeds.length),
+    String(e.attempts),
+  ];
+}
+
+/** The first verdict, in the words of the table: does the method beat the arm that ran against it? */
+const verdicts = { reproduced: "yes", inconclusive: "inconclusive", "not reproduced": "no" } as const;
+
+const head =
+  "method,what it does,differs in,opponent that ran,beats it,effect,ingredient,level,seeds,attempts".split(
+    ",",
+  );
+
+/** How many of each level beat their opponent, and of how many the ingredient is shown to matter. */
+function counts(judged: readonly StoredEvidence[]): string {
+  const parts = levels.map((level) => {
+    const here = judged.filter((e) => e.level === level);
+    const won = here.filter((e) => e.verdict === "reproduced");
+    const asked = here.filter((e) => e.simpler !== undefined);
+    const matters = asked.filter((e) => opponentsOf(e).ingredient === "matters");
+    return here.length === 0
+      ? `${level}: none`
+      : `${level}: ${won.length} of ${here.length} beat their opponent, the ingredient matters in ${matters.length} of ${asked.length} asked`;
+  });
+  return `**${parts.join("; ")}.**`;
 }
 
 function page(): string {
   const judged = methods.filter((m) => m.family !== "baseline");
   const evidence = new Map(methods.map((m) => [m.id, readEvidence(m.id)]));
-  const count = (verdict: StoredEvidence["verdict"]): number =>
-    judged.filter((m) => evidence.get(m.id)?.verdict === verdict).length;
-  const open = judged.filter((m) => !evidence.get(m.id)).length;
-  const share = judged.length === 0 ? 0 : Math.round((100 * count("reproduced")) / judged.length);
+  const found = judged.flatMap((m) => evidence.get(m.id) ?? []);
   const lines = [
-    `**${count("reproduced")} of ${judged.length} methods (${share} %) reproduced their claim at this size**; ${count("not reproduced")} did not, ${count("inconclusive")} are inconclusive, ${open} were not run.`,
+    counts(found),
     "",
     "# Methods and their evidence",
     "",
-    "Written by `node scripts/methods-doc.ts` from the methods' folders; do not edit. Each check is one small",
-    "experiment, committed before it was run: method against baseline at equal budgets, grids of equal size chosen on other",
-    "seeds, a verdict from the paired 97.5 % t interval at 8 seeds or, if undecided, at 20. *Attempts* counts edits of a check",
-    "after its first evidence. `npx whetstone explain ID` shows mechanism, mathematics and evidence of one.",
+    `${found.length} of ${judged.length} methods have been checked. Written by \`node scripts/methods-doc.ts\` from the methods' folders; do`,
+    "not edit. Each check is one small experiment, committed before it was run: method against one opponent, grids of equal size",
+    "chosen on other seeds, a verdict from the paired 97.5 % t interval at 8 seeds or, if undecided, at 20. *Beats it* says whether the",
+    "method beats the opponent that ran; *ingredient*, whether it beats the best arm that lacks what the method adds, by the same",
+    "interval (positive: the method is better). *Level* says what the experiment can convince of: `law` (mathematics or scripted",
+    "players), `table` (a tabular policy in a world made for the method), `shared` (a tabular policy in a world that several checks use),",
+    "`neural` (a transformer), `real` (a pretrained language model). *Attempts* counts edits of a check after its first evidence.",
+    "`npx whetstone explain ID` shows mechanism, mathematics, all arms with their settings, and the command that runs it again.",
   ];
   for (const family of [...new Set(methods.map((m) => m.family))]) {
     const members = methods.filter((m) => m.family === family);
     lines.push("", `## ${family}`, "");
-    if (family === "baseline") {
+    if (family === "baseline")
       lines.push("What others are measured against; only some are checked themselves.", "");
-    }
-    lines.push(
-      "| method | what it does | differs in | against | verdict | effect | metric | seeds | attempts |",
-    );
-    lines.push("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    lines.push(`| ${head.join(" | ")} |`, `|${" --- |".repeat(head.length)}`);
     for (const m of members) lines.push(row(m, evidence.get(m.id)));
     const notes = members.flatMap((m) => {
       const e = evidence.get(m.id);
-      return e?.notes && e.verdict !== "reproduced" ? [`- **${m.id}** (${e.verdict}): ${e.notes}`] : [];
+      const said = e ? [...caveatsOf(e), ...(e.notes ? [e.notes] : [])] : [];
+      return e && said.length > 0 ? [`- **${m.id}** (${e.verdict}): ${said.join(" ")}`] : [];
     });
-    if (notes.length > 0) lines.push("", "What was tried where the claim did not show:", "", ...notes);
+    if (notes.length > 0) lines.push("", "Caveats, and what was tried before:", "", ...notes);
   }
   return `${lines.join("\n")}\n`;
 }

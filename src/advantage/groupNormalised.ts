@@ -17,6 +17,9 @@ export interface GroupNormalisedOptions extends ChannelOptions {
  *
  *     A[i] = (R[i] − mean(R)) / max(std(R), floor)        std over the group, divisor G
  *
+ * TRL and verl take the deviation with divisor G − 1 and add an epsilon (1e-4 and 1e-6) where we take the greater of it and
+ * the floor; for G = 8 our advantages are 7 % larger. The paper does not say which divisor it means.
+ *
  * `scale: "none"` omits the division, as in "Understanding R1-Zero-Like Training: A Critical Perspective".
  * A group of one, or of equal returns, gets zeros and counts as dead.
  * Paper: "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models".

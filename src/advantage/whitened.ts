@@ -15,6 +15,9 @@ export interface WhitenedOptions {
  *
  *     A[a] ← (A[a] − mean(A)) / max(std(A), floor)          mean and std over the batch, divisor its tokens
  *
+ * The divisor is n, the number of tokens; verl divides by n − 1 and adds 1e-8 to the variance, which is less than 1 % for
+ * batches of a hundred tokens or more.
+ *
  * Equal advantages become zeros, or are unchanged with `centre: false`. Without earlier estimators it does nothing.
  * Stats: mean and deviation before whitening.
  * Papers: "Proximal Policy Optimization Algorithms" (in its code); "REINFORCE++: Stabilizing Critic-Free Policy

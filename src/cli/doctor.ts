@@ -13,7 +13,7 @@ interface Finding {
   /** "note": it works, but could be better. */
   readonly state: "ok" | "note" | "missing";
   readonly found: string;
-  /** One imperative sentence, where something is to be mended. */
+  /** How to fix a problem: one imperative sentence. */
   readonly fix?: string;
 }
 

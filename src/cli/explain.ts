@@ -4,6 +4,7 @@ import type { Recipe } from "../method/method.ts";
 import { settingRows } from "../method/settings.ts";
 import { findMethod, methods } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
+import { caveatsOf, opponentsOf } from "../methods/opponents.ts";
 import { checkFiles } from "./checkFiles.ts";
 import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";
 
@@ -83,8 +84,18 @@ function evidenceLines(m: Recipe, e: StoredEvidence | undefined, width: number):
     arm(e.baseline),
     arm(e.method),
     ...Object.values(e.others ?? {}).map(arm),
+    `  level ${e.level}; ${ingredientLine(e)}`,
+    ...caveatsOf(e).flatMap((caveat) => wrapped(caveat, width)),
     ...(e.notes ? wrapped(e.notes, width) : []),
+    `  run it again: whetstone check ${m.id}`,
   ];
+}
+
+function ingredientLine(e: StoredEvidence): string {
+  const { ingredient, simpler } = opponentsOf(e);
+  if (!simpler) return "no arm without the ingredient was run";
+  const { mean, low, high } = simpler.lead;
+  return `its ingredient: ${ingredient}; ahead of "${simpler.what}" by ${number(mean)} [${number(low)}, ${number(high)}]`;
 }
 
 /** Lines of at most so many columns, indented by two. */

@@ -202,7 +202,7 @@ export function progressLine(
   };
 }
 
-/** The same for what is mostly over at once: its first two seconds are nobody's news. */
+/** The same for work that usually ends at once: it prints nothing in its first two seconds. */
 export function lateProgress(
   io: Pick<Io, "error" | "json">,
   what: string,

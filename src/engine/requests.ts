@@ -18,7 +18,7 @@ export function requireOptions({
   allowed = [],
   choices,
   mix,
-}: SampleRequest): void {
+}: Omit<SampleRequest, "mix"> & { readonly mix?: { readonly share: number } }): void {
   const empty = allowed.some((ids) => ids.length === 0);
   const both = allowed.length > 0 && choices !== undefined;
   const good =
@@ -50,7 +50,7 @@ export type Ends = (action: readonly number[]) => StopReason | undefined;
 
 /** @param codec of the model. Only the last tokens of a reply are decoded, not the whole reply at each token. */
 export function endsOf(
-  { stop = [], stopTokens = [] }: SampleRequest,
+  { stop = [], stopTokens = [] }: Pick<SampleRequest, "stop" | "stopTokens">,
   codec: Pick<Codec, "endId" | "decode">,
 ): Ends {
   const ids = new Set(stopTokens);

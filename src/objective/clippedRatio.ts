@@ -37,6 +37,10 @@ export const oldColumn = "old.logp";
  * sequence being one row. Rewritten rows have no old log-probabilities: they are scored before the first step. A token
  * that still has none is left out and counted.
  *
+ * The paper of GRPO takes the mean over attempts of each attempt's mean over tokens (normaliser "rows"); the default here is
+ * that of DAPO and of TRL's trainer. There is no second bound for ratios above 3 at negative advantages, which verl has
+ * ("dual clip"). Otherwise losses and gradients equal those of TRL and verl (test/method/references.test.ts).
+ *
  * Stats, as sums: tokens, clipFraction, ratio, kl (k3 from the old policy to this one), unknown.
  * Papers: "Proximal Policy Optimization Algorithms"; "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in
  * Open Language Models"; unequal bounds: "DAPO: An Open-Source LLM Reinforcement Learning System at Scale";

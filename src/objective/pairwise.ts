@@ -52,7 +52,8 @@ interface Aux {
  *     "reverseKl"   f(h) = KL((q, 1 − q) ‖ (1 − ε, ε)),  q = σ(β h)
  *     loss = 1/P Σ_pairs p · f(h) + (1 − p) · f(h with the sides swapped)        p: strength of the label, P: pairs
  *
- * Sums over tokens, never means. Pairs come from the columns of `common/tokens/pairs.ts`. A pair with a token whose
+ * Sums over tokens, never means; TRL divides the log-ratios of "squared" by the number of tokens of each reply, which the
+ * paper does not. Pairs come from the columns of `common/tokens/pairs.ts`. A pair with a token whose
  * log-probability under `sampled` is unknown is left out and counted.
  *
  * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), raised (λ < 0), unknown (pairs).

@@ -27,6 +27,10 @@ export interface PolicyGradientOptions {
  *
  * `old` is the sampling (behaviour) distribution; a token without one is left out and counted.
  *
+ * The paper of RLOO, and TRL, sum over an attempt's tokens and take the mean over attempts; the default here is the mean over
+ * all tokens, as in verl: a gradient smaller by the mean length, with the same direction. TRL and verl also clip the ratio
+ * of RLOO, which is 1 at the first step after sampling.
+ *
  * Stats, as sums: tokens; with `importance` also ratio, clipFraction (weights at a bound), unknown.
  * Papers: "Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning"; importance:
  * "MiniMax-M1: Scaling Test-Time Compute Efficiently with Lightning Attention" (CISPO).

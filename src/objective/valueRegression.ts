@@ -25,7 +25,7 @@ export interface ValueRegressionOptions {
  *
  * Advantages are not used. Stats, as sums: tokens, value, error (squared, not halved).
  * Paper: "Proximal Policy Optimization Algorithms"; without the value clipping of its code, which "What Matters In
- * On-Policy Reinforcement Learning? A Large-Scale Empirical Study" found to be of no use.
+ * On-Policy Reinforcement Learning? A Large-Scale Empirical Study" found to be of no use; verl clips.
  */
 export function valueRegression(options: ValueRegressionOptions = {}): Objective<Totals> {
   const { model = "critic", head = "value", column = "return", normaliser = "tokens" } = options;

@@ -15,6 +15,14 @@ import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
 import { highestRate } from "../method/settings.ts";
 
+/**
+ * What an experiment can convince of. `law`: mathematics or scripted players; `table`: a world made for the method; `shared`: a
+ * world that two or more checks use; `neural`: a transformer in an arena; `real`: a pretrained language model. The first three
+ * train tables.
+ */
+export const levels = ["law", "table", "shared", "neural", "real"] as const;
+export type Level = (typeof levels)[number];
+
 /** One choice of settings, by name: what is tried for an arm. */
 export type Choice = Readonly<Record<string, Json>>;
 
@@ -44,6 +52,7 @@ export interface Arm {
 export interface Check extends Hypothesis {
   /** The method's id. */
   readonly id: string;
+  readonly level: Level;
   /** What the paper says, as far as this check can show it. One sentence. */
   readonly claim: string;
   /** What is measured, with its unit, e.g. "mean success over training". */
@@ -52,6 +61,8 @@ export interface Check extends Hypothesis {
   readonly method: Arm;
   /** Further arms, reported beside the two with no say in the verdict: ablations, upper bounds. */
   readonly others?: Readonly<Record<string, Arm>>;
+  /** Names of the other arms that lack the method's ingredient: the best of them says whether the ingredient matters. */
+  readonly simpler?: readonly string[];
   /** Seeds per choice while choosing. Default 3. */
   readonly tuningSeeds?: number;
   /** Why the arms' costs differ, where they do by more than 5 %. */
@@ -64,16 +75,21 @@ export interface Check extends Hypothesis {
 export function defineCheck(check: Check): Check {
   const arms = { baseline: check.baseline, method: check.method, ...check.others };
   const sizes = Object.values(arms).map((arm) => arm.grid.length);
+  const unknown = check.simpler?.find((name) => check.others?.[name] === undefined);
   const wrong =
-    check.smallestEffect < 0 || !Number.isFinite(check.smallestEffect)
-      ? `a smallest effect of ${check.smallestEffect}`
-      : sizes.some((n) => n !== sizes[0] || n === 0)
-        ? `grids of ${sizes.join(", ")} choices`
-        : Object.values(arms).some(({ grid }) =>
-              grid.some(({ learningRate }) => typeof learningRate === "number" && learningRate > highestRate),
-            )
-          ? `a learning rate above ${highestRate}`
-          : undefined;
+    unknown !== undefined
+      ? `a simpler arm "${unknown}" that is not among the others`
+      : check.smallestEffect < 0 || !Number.isFinite(check.smallestEffect)
+        ? `a smallest effect of ${check.smallestEffect}`
+        : sizes.some((n) => n !== sizes[0] || n === 0)
+          ? `grids of ${sizes.join(", ")} choices`
+          : Object.values(arms).some(({ grid }) =>
+                grid.some(
+                  ({ learningRate }) => typeof learningRate === "number" && learningRate > highestRate,
+                ),
+              )
+            ? `a learning rate above ${highestRate}`
+            : undefined;
   if (wrong === undefined) return check;
   throw new WhetstoneError("config.invalid", {
     where: `check "${check.id}"`,
@@ -108,6 +124,9 @@ export interface ArmEvidence {
 /** Result of a check: the verdict, and the numbers per arm and seed that it follows from. */
 export interface CheckEvidence {
   readonly id: string;
+  readonly level: Level;
+  /** Names of those of `others` that lack the method's ingredient. */
+  readonly simpler?: readonly string[];
   readonly claim: string;
   readonly metric: string;
   readonly direction: Hypothesis["direction"];
@@ -165,6 +184,8 @@ export async function runCheck(check: Check, make: MakeRuns, base = 1): Promise<
   const { claim, metric, direction, smallestEffect, unequalCost, notes } = check;
   return {
     id: check.id,
+    level: check.level,
+    ...(check.simpler && { simpler: check.simpler }),
     claim,
     metric,
     direction,

@@ -24,6 +24,7 @@ const arm = (what: string, value: (choice: number, seed: number) => number, epis
 const check = (baseline: Arm, method: Arm, more: Partial<Check> = {}): Check =>
   defineCheck({
     id: "tried",
+    level: "table",
     claim: "more",
     metric: "value",
     direction: "higher",

@@ -15,10 +15,10 @@ export type PrivilegedContext = (
 
 /** The first of these that is defined for the trajectory. */
 export const firstOf =
-  (...tellings: readonly PrivilegedContext[]): PrivilegedContext =>
+  (...contexts: readonly PrivilegedContext[]): PrivilegedContext =>
   async (ctx, t, experience) => {
-    for (const telling of tellings) {
-      const text = await telling(ctx, t, experience);
+    for (const context of contexts) {
+      const text = await context(ctx, t, experience);
       if (text !== undefined) return text;
     }
     return undefined;

@@ -283,8 +283,8 @@ function causesOf(run: RunMeasurements, trainedShare: number): string {
   const success = successOf(run, fewest);
   if (others) return "The other findings say why.";
   if (trainedShare === 0 && success && success.late > success.early + 0.1)
-    return "Success in training rose: the policy learns the tasks by heart. Practise more different tasks.";
-  return "Practise longer, or with a larger learning rate; compare a second seed.";
+    return "Success in training rose: the policy learns the tasks by heart. Train on more different tasks.";
+  return "Train longer, or with a larger learning rate; compare a second seed.";
 }
 
 const headroom: HealthCheck = {

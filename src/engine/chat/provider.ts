@@ -52,7 +52,7 @@ export function watchProvider({ model, key, patienceSeconds }: ProviderOptions):
       if (failure.kind === "refused" || failure.kind === "request") refusals++;
       if (gone.signal.aborted || !isGone(failure, last)) return;
       const { url: where = model, got, unconnected } = failure;
-      const fix = mendOf(failure, key);
+      const fix = fixFor(failure, key);
       gone.abort(
         new WhetstoneError("provider.gone", {
           ...{ where, got, expected: `a reply of ${model}`, fix },
@@ -63,7 +63,7 @@ export function watchProvider({ model, key, patienceSeconds }: ProviderOptions):
   };
 }
 
-function mendOf({ kind, status }: Failure, key = "of its API"): string {
+function fixFor({ kind, status }: Failure, key = "of its API"): string {
   const check = {
     unreached: "the address, and that the server runs",
     refused:

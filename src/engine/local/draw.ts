@@ -44,6 +44,39 @@ export function draw(
     : drawPlain(scores.p_V, scores.entropy, u);
 }
 
+/**
+ * As {@link draw}, from the softmax of logits (1 − share) · own + share · other. Restrictions apply to the mixture; `logp`
+ * and `entropy` stay the own model's, and `behaviour` is the mixture's.
+ */
+export function drawMixed(
+  own: Scores,
+  other: Pick<Scores, "logits_V">,
+  share: number,
+  options: DrawOptions,
+  allowed: Int32Array | undefined,
+  u: number,
+): Drawn {
+  const V = own.logits_V.length;
+  if (mixed.logits_V.length !== V) mixed = { logits_V: new Float32Array(V), p_V: new Float32Array(V) };
+  const { logits_V, p_V } = mixed;
+  let highest = Number.NEGATIVE_INFINITY;
+  let top = 0;
+  for (let v = 0; v < V; v++) {
+    logits_V[v] = (1 - share) * own.logits_V[v]! + share * other.logits_V[v]!;
+    highest = Math.max(highest, logits_V[v]!);
+    if (own.logits_V[v]! > own.logits_V[top]!) top = v;
+  }
+  let total = 0;
+  for (let v = 0; v < V; v++) total += Math.exp(logits_V[v]! - highest);
+  for (let v = 0; v < V; v++) p_V[v] = Math.exp(logits_V[v]! - highest) / total;
+  const { id, behaviour } = draw({ logits_V, p_V, entropy: own.entropy }, options, allowed, u);
+  const logTotal = own.logits_V[top]! - Math.log(own.p_V[top]!);
+  return { id, logp: own.logits_V[id]! - logTotal, behaviour, entropy: own.entropy };
+}
+
+/** Reused buffers of the mixture: one row is sampled at a time. */
+let mixed = { logits_V: new Float32Array(), p_V: new Float32Array() };
+
 function drawPlain(p_V: Float32Array, entropy: number, u: number): Drawn {
   const found = invert(p_V, p_V.length, u);
   // float32 probabilities add up to a little more or less than 1

@@ -6,7 +6,7 @@ import { selectRows, selectTokens, togetherGroups } from "../../common/tokens/pa
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Capability, Codec, Frozen, Loss, Model, SampleRequest } from "../../core/model.ts";
+import type { Capability, Codec, Frozen, Loss, Model } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/types.ts";
 import { oneByOne, requireFit } from "../requests.ts";
@@ -24,7 +24,7 @@ import {
 } from "./outputRequests.ts";
 import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
-import type { Handle } from "./protocol.ts";
+import type { Handle, LocalRequest } from "./protocol.ts";
 import type { Reader } from "./reader.ts";
 import { requireTokens } from "./tokenIds.ts";
 import { type TokenizerFiles, withoutOrigin } from "./tokenizer.ts";
@@ -32,6 +32,7 @@ import { mainGradient } from "./weights.ts";
 
 export const localCapabilities: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
+  "mix",
   "logp",
   "entropy",
   "topk",
@@ -177,10 +178,15 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     contextTokens: config.contextTokens,
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
     sample: async (requests) => {
-      requests.forEach(requireNoMix);
+      const given = requests.map(
+        ({ mix, ...request }): LocalRequest => ({
+          ...request,
+          ...(mix && { mix: { of: handleOf(host, mix.of), share: mix.share } }),
+        }),
+      );
       const words = requests.some(({ stop = [] }) => stop.length > 0) && sendWords();
       // both at once, so that no other call gets in between
-      const [samples] = await Promise.all([host.call("sample", handle, requests), words]);
+      const [samples] = await Promise.all([host.call("sample", handle, given), words]);
       return samples;
     },
     score,
@@ -248,17 +254,6 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   return model;
 }
 
-/** @throws WhetstoneError `capability.missing` */
-function requireNoMix({ mix }: SampleRequest): void {
-  if (!mix) return;
-  throw new WhetstoneError("capability.missing", {
-    where: "local engine",
-    got: "a request to sample from a mixture of two models",
-    expected: "requests of one model",
-    fix: "Use the tabular engine for this method.",
-  });
-}
-
 /** The handle of a model's or a frozen model's weights. */
 const handles = new WeakMap<Model | Frozen, { readonly host: Host; readonly handle: Handle }>();
 
@@ -269,7 +264,7 @@ function handleOf(host: Host, of: Model | Frozen): Handle {
     where: "local engine",
     got: "a model of another engine",
     expected: "one made by this engine",
-    fix: "Blend and pull only between models of one engine.",
+    fix: "Blend, pull and mix only between models of one engine.",
   });
 }
 

@@ -40,11 +40,16 @@ export interface ModelContents {
 /** The padding id and the end-of-reply id. */
 export type SpecialTokens = Pick<Codec, "padId" | "endId">;
 
+/** A request as the engine thread gets it: the model to mix in by its handle. */
+export type LocalRequest = Omit<SampleRequest, "mix"> & {
+  readonly mix?: { readonly of: Handle; readonly share: number };
+};
+
 export interface Calls {
   create(architecture: Architecture, marks: SpecialTokens, contents: ModelContents): Handle;
   /** The text of each token of a model and its copies. Sent before the first request that has stop strings. */
   words(handle: Handle, tokenizer: TokenizerFiles): void;
-  sample(handle: Handle, requests: readonly SampleRequest[]): Sample[];
+  sample(handle: Handle, requests: readonly LocalRequest[]): Sample[];
   /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */
   forward(handle: Handle, rows: PackedRows, wanted: OutputRequest, keep: boolean): Record<string, TypedArray>;
   /** Adds the gradient of the rows of the last kept forward. @param cotangents by output, each of its full size. */

@@ -4,7 +4,7 @@
  * and the weights alone, bit for bit (see batchSizes.ts).
  */
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
+import type { Codec, Sample } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { AllowedTokens, StopReason } from "../../core/types.ts";
 import { type Choice, choiceTree } from "../choices.ts";
@@ -18,29 +18,36 @@ import {
   roundUp,
   rowTile,
 } from "./batchSizes.ts";
-import { copyRows, emptyCache, type Move, resized } from "./cache.ts";
+import { type Cache, copyRows, emptyCache, type Move, resized } from "./cache.ts";
 import type { DecoderConfig } from "./config.ts";
-import { draw, narrows } from "./draw.ts";
+import { draw, drawMixed, narrows } from "./draw.ts";
 import type { Programs } from "./programs.ts";
+import type { Handle, LocalRequest } from "./protocol.ts";
 import { requireTokens } from "./tokenIds.ts";
 
 export interface SamplerParts {
   readonly config: DecoderConfig;
   readonly programs: Programs;
   /** As `feedsOf` returns them. They must not change while the sampler is busy. */
-  readonly weights: Readonly<Record<string, Float32Array>>;
+  readonly weights: Feeds;
+  /** The weights of a model that requests mix in, of the same architecture. They must not change either. */
+  readonly weightsOf: (of: Handle) => Feeds;
   readonly codec: Pick<Codec, "padId" | "endId" | "decode">;
   readonly version: string;
 }
+
+type Feeds = Readonly<Record<string, Float32Array>>;
 
 export interface Sampler {
   /**
    * Adds requests; `step` works on them. Resolves when all of them are finished.
    * @throws WhetstoneError `option.range`, `context.tooLong`, `tokenizer.unknownToken` before anything is sampled.
    */
-  sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
+  sample(requests: readonly LocalRequest[]): Promise<Sample[]>;
   /** Whether any request is unfinished. */
   readonly busy: boolean;
+  /** Whether an unfinished request mixes that model in. */
+  mixesIn(of: Handle): boolean;
   /** Prefills waiting prompts when that is efficient, and samples the next token of every row. Never throws. */
   step(): Promise<void>;
 }
@@ -58,7 +65,7 @@ interface Row {
   readonly call: Call;
   /** Index among the requests of its call. */
   readonly at: number;
-  readonly request: SampleRequest;
+  readonly request: LocalRequest;
   /** Maximum number of tokens. */
   readonly limit: number;
   readonly ends: Ends;
@@ -74,6 +81,13 @@ interface Row {
   slot: number;
 }
 
+/** One model that reads the rows. Every row has the same slot in the caches of all. */
+interface Reading {
+  readonly weights: Feeds;
+  cache: Cache;
+  scores: ReturnType<typeof scoreArrays>;
+}
+
 /** Number of tokens of a row whose keys and values are in the cache. */
 const seenTokens = (row: Row): number => row.request.prompt.length + row.action.length - 1;
 
@@ -83,17 +97,23 @@ const patience = 8;
 const company = 8;
 
 export function sampler(parts: SamplerParts): Sampler {
-  const { config: c, programs, weights, codec } = parts;
+  const { config: c, programs, codec } = parts;
   const V = c.vocabulary;
   const waiting: Row[] = [];
   let rows: Row[] = [];
-  let cache = emptyCache(c);
   let feeds = decodeFeeds(c, 0);
-  let scores = scoreArrays(0, V);
+  const reading = (weights: Feeds): Reading => ({
+    weights,
+    cache: emptyCache(c),
+    scores: scoreArrays(0, V),
+  });
+  const own = reading(parts.weights);
+  /** Models that unfinished requests mix in. */
+  const others = new Map<Handle, Reading>();
   /** Steps since the oldest waiting request arrived. */
   let waited = 0;
 
-  function open(request: SampleRequest, call: Call, at: number): Row {
+  function open(request: LocalRequest, call: Call, at: number): Row {
     const room = c.contextTokens - request.prompt.length;
     if (request.prompt.length < 1 || room < 1) {
       throw new WhetstoneError("context.tooLong", {
@@ -107,6 +127,8 @@ export function sampler(parts: SamplerParts): Sampler {
     const { prompt, allowed = [], choices = [], stopTokens = [] } = request;
     for (const ids of [prompt, ...allowed, ...choices, Int32Array.from(stopTokens)])
       requireTokens("sample", ids, V);
+    if (request.mix && !others.has(request.mix.of))
+      others.set(request.mix.of, reading(parts.weightsOf(request.mix.of)));
     return {
       call,
       at,
@@ -143,12 +165,12 @@ export function sampler(parts: SamplerParts): Sampler {
   function nextToken(row: Row, r: number): StopReason | undefined {
     const { request, action } = row;
     const allowed = row.choice?.ids ?? request.allowed?.[action.length];
-    const of = {
-      logits_V: scores.logits.subarray(r * V, (r + 1) * V),
-      p_V: scores.p.subarray(r * V, (r + 1) * V),
-      entropy: scores.entropy[r]!,
-    };
-    const d = draw(of, request, allowed, row.random.next());
+    const of = scoresOf(own, r);
+    const { mix } = request;
+    const u = row.random.next();
+    const d = mix
+      ? drawMixed(of, scoresOf(others.get(mix.of)!, r), mix.share, request, allowed, u)
+      : draw(of, request, allowed, u);
     action.push(d.id);
     row.logp.push(d.logp);
     row.behaviour.push(d.behaviour);
@@ -161,12 +183,28 @@ export function sampler(parts: SamplerParts): Sampler {
     return action.length >= row.limit ? "length" : undefined;
   }
 
+  const scoresOf = ({ scores }: Reading, r: number) => ({
+    logits_V: scores.logits.subarray(r * V, (r + 1) * V),
+    p_V: scores.p.subarray(r * V, (r + 1) * V),
+    entropy: scores.entropy[r]!,
+  });
+
   /** The outputs to compute: logits only if a request needs them. */
-  function wantedScores(of: readonly Row[], count: number) {
-    if (scores.entropy.length !== count) scores = scoreArrays(count, V);
-    const { logits, p, entropy } = scores;
+  function wantedScores(by: Reading, of: readonly Row[], count: number) {
+    if (by.scores.entropy.length !== count) by.scores = scoreArrays(count, V);
+    const { logits, p, entropy } = by.scores;
     return of.some(needsLogits) ? { logits, p, entropy } : { p, entropy };
   }
+
+  /** The models that read these rows. */
+  const readersOf = (of: readonly Row[]): Reading[] => {
+    const mixed = new Set(of.flatMap(({ request: { mix } }) => (mix ? [mix.of] : [])));
+    return [own, ...[...mixed].map((handle) => others.get(handle)!)];
+  };
+
+  /** Whether an unfinished request mixes that model in. */
+  const mixesIn = (of: Handle): boolean =>
+    [...waiting, ...rows].some((row) => row.request.mix?.of === of && !row.call.failed);
 
   /** Makes room for these rows, including those without a slot. */
   function makeRoom(all: readonly Row[]): void {
@@ -180,8 +218,10 @@ export function sampler(parts: SamplerParts): Sampler {
       if (row.slot >= 0) moves.push({ from: row.slot, to, length: seenTokens(row) });
       row.slot = to;
     }
-    if (slots === cache.slots && places === cache.places) return;
-    cache = resized(c, cache, slots, places, moves);
+    for (const by of [own, ...others.values()]) {
+      if (slots === by.cache.slots && places === by.cache.places) continue;
+      by.cache = resized(c, by.cache, slots, places, moves);
+    }
     if (feeds.tokens.length !== slots) feeds = decodeFeeds(c, slots);
   }
 
@@ -195,14 +235,18 @@ export function sampler(parts: SamplerParts): Sampler {
       last[b] = b * T + prompt.length - 1;
     });
     const size = B * c.kvHeads * T * c.headWidth;
-    const arrays = Object.fromEntries(
-      Object.keys(cache.arrays).map((name) => [name, new Float32Array(size)]),
-    );
     const session = await programs.prefill(B, T);
-    await session.runInto(
-      { ...weights, tokens, last },
-      { ...arrays, ...wantedScores(prompts.flat(), last.length) },
-    );
+    const all = prompts.flat();
+    const read: { by: Reading; arrays: Record<string, Float32Array> }[] = [];
+    for (const by of readersOf(all)) {
+      const names = Object.keys(by.cache.arrays);
+      const arrays = Object.fromEntries(names.map((name) => [name, new Float32Array(size)]));
+      await session.runInto(
+        { ...by.weights, tokens, last },
+        { ...arrays, ...wantedScores(by, all, last.length) },
+      );
+      read.push({ by, arrays });
+    }
     const joining = prompts.flatMap((same, b) =>
       same.filter((row) => attempt(row, () => advance(row, b))).map((row) => ({ row, b })),
     );
@@ -210,7 +254,7 @@ export function sampler(parts: SamplerParts): Sampler {
     rows = [...rows, ...joining.map(({ row }) => row)];
     makeRoom(rows);
     const moves = joining.map(({ row, b }) => ({ from: b, to: row.slot, length: row.request.prompt.length }));
-    copyRows(c, { arrays, places: T }, cache, moves);
+    for (const { by, arrays } of read) copyRows(c, { arrays, places: T }, by.cache, moves);
   }
 
   /** Moves waiting requests into the free slots. */
@@ -244,12 +288,16 @@ export function sampler(parts: SamplerParts): Sampler {
       position[row.slot] = seenTokens(row);
     }
     for (let i = 0; i < place.length / 3; i++) place[3 * i + 2] = position[Math.floor(i / c.kvHeads)]!;
-    const session = await programs.decode(cache.slots, cache.places);
-    const next = Object.fromEntries(Object.entries(cache.arrays).map(([name, x]) => [`${name}.next`, x]));
-    await session.runInto(
-      { ...weights, ...cache.arrays, ...feeds },
-      { ...next, ...wantedScores(rows, cache.slots) },
-    );
+    const { slots, places } = own.cache;
+    const session = await programs.decode(slots, places);
+    for (const by of readersOf(rows)) {
+      const { arrays } = by.cache;
+      const next = Object.fromEntries(Object.entries(arrays).map(([name, x]) => [`${name}.next`, x]));
+      await session.runInto(
+        { ...by.weights, ...arrays, ...feeds },
+        { ...next, ...wantedScores(by, rows, slots) },
+      );
+    }
     rows = rows.filter((row) => attempt(row, () => advance(row, row.slot)));
   }
 
@@ -274,22 +322,28 @@ export function sampler(parts: SamplerParts): Sampler {
     get busy() {
       return rows.length > 0 || waiting.length > 0;
     },
+    mixesIn,
     async step() {
       const enough = waiting.length >= Math.min(company, Math.ceil(rows.length / 4));
       if (waiting.length > 0 && rows.length < mostRows && (enough || ++waited > patience)) await admit();
-      if (rows.length === 0) return;
       try {
-        await decode();
+        if (rows.length > 0) await decode();
       } catch (e) {
         for (const row of rows) fail(row, e);
         rows = [];
       }
+      for (const of of others.keys()) if (!mixesIn(of)) others.delete(of);
     },
   };
 }
 
 function needsLogits({ request, action, choice }: Row): boolean {
-  return narrows(request) || choice !== undefined || request.allowed?.[action.length] !== undefined;
+  return (
+    request.mix !== undefined ||
+    narrows(request) ||
+    choice !== undefined ||
+    request.allowed?.[action.length] !== undefined
+  );
 }
 
 function sampleOf(row: Row, stop: StopReason, version: string): Sample {

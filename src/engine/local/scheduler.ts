@@ -18,9 +18,18 @@ export interface SchedulerParts {
 function handlesOf({ call, args }: Request): Handle[] {
   if (call === "create") return [];
   const [first, second, third] = args;
-  const others = call === "blend" ? [second] : call === "step" ? [towardOf(third)] : [];
+  const others =
+    call === "blend"
+      ? [second]
+      : call === "step"
+        ? [towardOf(third)]
+        : call === "sample" && Array.isArray(second)
+          ? second.map(mixedInOf)
+          : [];
   return [first, ...others].filter((x) => typeof x === "number");
 }
+
+const mixedInOf = (request: { readonly mix?: { readonly of: unknown } }): unknown => request.mix?.of;
 
 const towardOf = (pull: unknown): unknown =>
   typeof pull === "object" && pull !== null && "toward" in pull ? pull.toward : undefined;
@@ -33,13 +42,17 @@ export function scheduler({ answer, sampling }: SchedulerParts): (request: Reque
   const queue: Request[] = [];
   let serving = false;
 
+  /** Whether open requests read the weights of a model. */
+  const isSampled = (handle: Handle): boolean =>
+    sampling.has(handle) || [...sampling.values()].some((sampler) => sampler.mixesIn(handle));
+
   /** Answers or starts all calls that need not wait, oldest first. */
   async function takeUp(): Promise<void> {
     const blocked = new Set<Handle>();
     for (let i = 0; i < queue.length; ) {
       const request = queue[i]!;
       const handles = handlesOf(request);
-      const samples = changing.has(request.call) && sampling.has(handles[0]!);
+      const samples = changing.has(request.call) && isSampled(handles[0]!);
       if (samples || handles.some((h) => blocked.has(h))) {
         for (const h of handles) blocked.add(h);
         i++;

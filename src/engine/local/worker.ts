@@ -96,6 +96,18 @@ function modelOf(handle: Handle): Held {
   });
 }
 
+/** A model to mix in. @throws WhetstoneError `capability.missing` where it has another architecture. */
+function mixable(handle: Handle, own: Programs): Held {
+  const other = modelOf(handle);
+  if (other.programs === own) return other;
+  throw new WhetstoneError("capability.missing", {
+    where: "local engine, sampling",
+    got: "a mixture of models with different architectures",
+    expected: "a frozen copy of the model that samples",
+    fix: "Mix a model with its own frozen copies only.",
+  });
+}
+
 /** @param contents with weights as `laidOut` returns them. */
 function stateOf(a: Architecture, { weights, first, second, steps, version }: ModelContents): ModelState {
   const moments = first && second ? { first, second } : {};
@@ -198,7 +210,8 @@ const calls: {
     const codec = { ...marks, decode: (ids: Int32Array) => textOf(words, ids) };
     const open = (): Sampler => {
       const weights = feedsOf(config, state.weights);
-      return sampler({ config, codec, programs, weights, version: String(state.version) });
+      const weightsOf = (of: Handle) => feedsOf(config, mixable(of, programs).state.weights);
+      return sampler({ config, codec, programs, weights, weightsOf, version: String(state.version) });
     };
     const joined = sampling.get(handle) ?? open();
     sampling.set(handle, joined);

@@ -205,10 +205,10 @@ export const elsewhere = "Set --url to the address of a server with the Tinker A
 
 function refused(path: string, call: string, answer: Answer): WhetstoneError {
   const { status } = answer;
-  return failed(call, detailOf(answer), mendOf(status, path), { status });
+  return failed(call, detailOf(answer), fixFor(status, path), { status });
 }
 
-function mendOf(status: number, path: string): string {
+function fixFor(status: number, path: string): string {
   if (status === 401 || status === 403) {
     return "Set --key-env to the environment variable that holds the server's key.";
   }

@@ -71,7 +71,7 @@ function nodeOf(lines: readonly Line[], at: number, grammar: Grammar): Node {
         line.number,
         `"${kind}"`,
         "selector, sequence, if, do or neural",
-        mendOf(kind, ["selector", "sequence", "if", "do", "neural"]),
+        fixFor(kind, ["selector", "sequence", "if", "do", "neural"]),
       );
   }
 }
@@ -82,7 +82,7 @@ function nameOf({ number, words: all }: Line, words: readonly string[], known: r
   if (name !== undefined && words.length === 1 && known.includes(name)) return name;
   const got = name === undefined ? "nothing" : `"${words.join(" ")}"`;
   const expected = known.length === 0 ? "no such node, since none is known" : `one of ${known.join(", ")}`;
-  throw refused(number, `${got} after ${all[0]}`, expected, mendOf(name ?? "", known));
+  throw refused(number, `${got} after ${all[0]}`, expected, fixFor(name ?? "", known));
 }
 
 function lineOf(line: string, number: number): readonly Line[] {
@@ -99,7 +99,7 @@ function lineOf(line: string, number: number): readonly Line[] {
   return [{ number, depth: blanks.length / 2, words: content.split(/\s+/) }];
 }
 
-const mendOf = (name: string, known: readonly string[]): string => {
+const fixFor = (name: string, known: readonly string[]): string => {
   const near = nearest(name, known);
   return near === undefined ? "Write one of these." : `Did you mean ${near}?`;
 };

@@ -6,18 +6,23 @@ import type { Sampler } from "../../../src/engine/local/sampler.ts";
 import { scheduler } from "../../../src/engine/local/scheduler.ts";
 
 /** A sampler that is done after so many steps. */
-function counter(steps: number, done: () => void): Sampler {
+function counter(steps: number, mixed: readonly number[], done: () => void): Sampler {
   let left = steps;
   return {
     sample: async () => [],
     get busy() {
       return left > 0;
     },
+    mixesIn: (of) => left > 0 && mixed.includes(of),
     async step() {
       if (--left === 0) done();
     },
   };
 }
+
+/** The models that sampling requests mix in. */
+const mixedIn = (requests: unknown): number[] =>
+  Array.isArray(requests) ? requests.map((request: { mix: { of: number } }) => request.mix.of) : [];
 
 /** Sends calls, some of them when a step of a sampler is over, and lists what was answered in which order. */
 async function orderOf(
@@ -40,7 +45,7 @@ async function orderOf(
         if (!sampling.has(handle))
           sampling.set(
             handle,
-            counter(3, () => log.push(`sampled ${handle}`)),
+            counter(3, mixedIn(args[1]), () => log.push(`sampled ${handle}`)),
           );
       }
       if (call === "drop") finished();
@@ -85,5 +90,26 @@ test("calls that change nothing, and those of other models, go ahead", async () 
     "sample 1",
     "sampled 1",
     "drop 1",
+  ]);
+});
+
+test("a model that others mix in changes after their sampling, and is mixed in after its changes", async () => {
+  const mix = { of: 2, share: 0.5 };
+  const order = await orderOf([
+    ["sample", 1, [{ mix }]],
+    ["blend", 2, 3, 0.1],
+    ["sample", 3, [{ mix }]],
+    ["sample", 4],
+    ["drop", 2],
+  ]);
+  assert.deepEqual(order, [
+    "sample 1",
+    "sample 4",
+    "sampled 1",
+    "sampled 4",
+    "blend 2 3 0.1",
+    "sample 3",
+    "sampled 3",
+    "drop 2",
   ]);
 });

@@ -83,6 +83,8 @@ const asymmetryAlone = method({
 
 export default defineCheck({
   id: "a-grae",
+  level: "shared",
+  simpler: ["asymmetry"],
   claim: "Breaking both symmetries keeps more right answers within reach than GRPO does.",
   metric: `exact pass@16 when exact pass@1 first reaches ${level} (0 if it never does)`,
   direction: "higher",

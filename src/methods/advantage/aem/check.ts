@@ -35,6 +35,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "aem",
+  level: "shared",
   claim:
     "Weighing responses by how sure the policy was of them makes group-normalised practice succeed more.",
   metric: "mean success over training",

@@ -46,6 +46,8 @@ const arm = (recipe: Recipe) =>
 
 export default defineCheck({
   id: "dr-kernel",
+  level: "table",
+  simpler: ["pay", "turns"],
   claim:
     "Leave-one-out returns per turn with profiling rewards and rejection find faster kernels than GRPO, which settles for right ones.",
   metric: "share of episodes whose last kernel is 1.2 times as fast as the library, over training",

@@ -21,6 +21,7 @@ const arm = (recipe: TrainingArm["recipe"], settings: TrainingArm["settings"]) =
 
 export default defineCheck({
   id: "loop",
+  level: "table",
   claim:
     "Leave-one-out advantages and several passes over each batch learn more from the same episodes than GRPO.",
   metric: "mean share of tests passed over training",

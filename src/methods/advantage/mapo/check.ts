@@ -53,6 +53,7 @@ const arm = (recipe: Recipe): Arm => ({
 
 export default defineCheck({
   id: "mapo",
+  level: "table",
   claim:
     "Judged returns per turn, compared at two levels, lift a dialogue further than its summed score at every reply.",
   metric: "true mood at the end of a dialogue, in [−5, 5], mean over training",

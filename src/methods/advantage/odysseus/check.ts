@@ -36,6 +36,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "odysseus",
+  level: "shared",
   claim:
     "With a critic that says one value per turn, practice gets further in episodes of a hundred turns than GRPO.",
   metric: "mean share of a corridor of 100 cells over training",

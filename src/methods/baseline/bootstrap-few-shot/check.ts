@@ -66,6 +66,7 @@ const arm = (what: string, selects: boolean): Arm => {
 
 export default defineCheck({
   id: "bootstrap-few-shot",
+  level: "shared",
   claim:
     "Sets of own successes that are selected on tasks held back teach more than sets of own successes taken as they come.",
   metric: "share of test tickets mended after 400 episodes, those of selection included",

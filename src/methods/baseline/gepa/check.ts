@@ -74,6 +74,8 @@ const arm = (what: string, reflect: Reflector): Arm => {
 
 export default defineCheck({
   id: "gepa",
+  level: "shared",
+  simpler: ["grpo"],
   claim:
     "Instructions rewritten from what was said of attempts get further than instructions rewritten blindly, with equal selection.",
   metric: "share of right words in test replies after 240 episodes, those of selection included",

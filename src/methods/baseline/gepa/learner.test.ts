@@ -253,7 +253,7 @@ function chatOf(replies: readonly (string | WhetstoneError)[]): Chat & { readonl
 const error = (code: "chat.failed" | "budget.spent"): WhetstoneError =>
   new WhetstoneError(code, { where: "w", got: "g", expected: "e", fix: "m" });
 
-test("chatReflector: reads the fence, asks once more for it, and an empty purse ends the run", async () => {
+test("chatReflector: reads the fence, asks once more for it, and a spent budget stops the run", async () => {
   const wish: ReflectionWish = {
     component: "system text",
     text: "old",

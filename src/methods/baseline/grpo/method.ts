@@ -14,6 +14,6 @@ export const grpo = method({
     "loss = −mean over tokens of min(ρ A, clamp(ρ, 1 − ε, 1 + ε) A)    ε = 0.2",
   ].join("\n"),
   source:
-    "ε from the paper; a floor of 1e-4 on the deviation, groups without spread are counted as dead (ours); step size and batch for small agents trained from scratch (ours)",
+    "ε from the paper; the mean over all tokens as in DAPO and TRL (the paper: over attempts of the mean over tokens) and a deviation with divisor G (TRL and verl: G − 1); a floor of 1e-4 on the deviation, groups without spread are counted as dead (ours); step size and batch for small agents trained from scratch (ours)",
   slots: {},
 });

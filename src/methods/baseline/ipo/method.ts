@@ -15,7 +15,7 @@ export const ipo = method({
     "loss = mean over pairs of (h − 1/(2τ))²      τ = 0.1",
   ].join("\n"),
   source:
-    "τ = 0.1 is ours, the customary default; the paper learns from a fixed set of pairs, here pairs are sampled from the policy",
+    "τ = 0.1 is ours, the customary default; the paper learns from a fixed set of pairs, here pairs are sampled from the policy; sums over tokens as in the paper (TRL takes means)",
   frozen: { reference: {} },
   slots: {
     feedback: comparisons(),

@@ -31,7 +31,8 @@ interface Aux {
  *                         λ_U · (1 − σ(β (z₀ − r)))    where it is below
  *
  * A row is one sequence; a row without an advantage is left out of the loss, but not of z₀. The paper estimates z₀ on
- * replies to other prompts, because its data is off-policy; here the samples are the policy's own and are used directly.
+ * replies to other prompts, because its data is off-policy; here the samples are the policy's own and are used directly. Given those
+ * samples, loss and gradient equal TRL's.
  * Rows whose sampling log-probabilities are unknown do not count in z₀; without any known row, z₀ is 0.
  *
  * Stats, as sums: rows, good, value (1 − loss per row, at weights of 1).

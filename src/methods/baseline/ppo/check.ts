@@ -22,6 +22,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "ppo",
+  level: "shared",
   claim:
     "A critic gives each step of an episode its own credit, which teaches faster than one number for the whole of it.",
   metric: "mean share of a corridor of 30 cells over 60 updates",

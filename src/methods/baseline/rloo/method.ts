@@ -10,6 +10,8 @@ export const rloo = method({
   mechanism:
     "The baseline of each attempt is the mean of the other attempts at its task. It does not depend on the attempt itself, so the gradient is unbiased, and it needs no samples beyond the group.",
   equation: "A[i] = R[i] − (Σ_j R[j] − R[i]) / (G − 1)\nloss = −mean over tokens of A · ln π(t)",
+  source:
+    "the baseline from the paper, which sums over an attempt's tokens; the mean over all tokens as in verl, whose gradient has the same direction (TRL: sums); no clipped ratio and no KL penalty (ours)",
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples
   slots: { advantage: leaveOneOut(), objective: policyGradient() },
 });

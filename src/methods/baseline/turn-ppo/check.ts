@@ -59,6 +59,7 @@ const arm = (level: "token" | "turn"): Arm => ({
 
 export default defineCheck({
   id: "turn-ppo",
+  level: "shared",
   claim:
     "With turns as the steps of critic and advantage, PPO learns faster than with tokens, where an action takes several.",
   metric: "mean share of a corridor of 20 cells over 60 updates",

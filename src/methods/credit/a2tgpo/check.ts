@@ -16,6 +16,8 @@ const arm = inquirer(
 
 export default defineCheck({
   id: "a2tgpo",
+  level: "shared",
+  simpler: ["igpo"],
   claim:
     "Gains compared turn by turn, with wider clips for turns that told more, learn a search of varying depth faster than outcomes alone.",
   metric: "mean success over training",

@@ -46,6 +46,8 @@ const arm = (recipe: Recipe, rates: readonly number[], epochs: number): Arm =>
 
 export default defineCheck({
   id: "archer",
+  level: "shared",
+  simpler: ["grpo"],
   claim: "Critics of utterances that learn from a replay need fewer episodes than PPO does.",
   metric: "mean success over 40 iterations of 4 episodes",
   direction: "higher",

@@ -61,6 +61,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "cleaner",
+  level: "table",
   claim:
     "Cleaned of failed calls, trajectories teach to make the right call at once, where GRPO learns to be right in the end.",
   metric: "probability that the first call is right and well-formed, after 150 updates, exact",

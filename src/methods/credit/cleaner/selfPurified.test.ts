@@ -66,6 +66,8 @@ test("a corrected call that is much alike keeps the reasoning of the failed acti
   const { tokens, text, rewards } = t.turns[0]!;
   assert.deepEqual([...tokens!.action], [...codec.encode("p <tool_call> a c")]);
   assert.deepEqual([text, rewards], [undefined, {}]);
+  // its rows are rewritten ones, whose unknown log-probabilities are no gap between sampler and trainer
+  assert.deepEqual(t.lineage, { parent: "raw", turn: 0, why: "rewrite" });
   // what was sampled in the clean context is known, what was sampled after the error is not
   assert.deepEqual([...tokens!.behaviour], [-0.1, -0.2].map(Math.fround).concat([Number.NaN, Number.NaN]));
 });
@@ -81,12 +83,12 @@ test("one that differs brings its own reasoning, as does one without a call", as
   assert.deepEqual(never.texts, ["q <tool_call> a b"]);
 });
 
-test("failures in a row are mended one after the other, later ones in the episode that goes on", async () => {
+test("failures in a row are corrected one after the other, later ones in the episode that goes on", async () => {
   const chain = [bad("p <tool_call> a b"), bad("q <tool_call> a c"), said("q <tool_call> d c")];
   // (p, a c) first; then a c against d c is alike as well
   assert.deepEqual((await clean(chain)).texts, ["p <tool_call> d c"]);
   const later = await clean([said("p"), ...chain, said("q")], {}, [bad("p <tool_call> a"), said("q")]);
-  // replayed from the start, goes on with a failure of its own, which is mended in turn
+  // replayed from the start, goes on with a failure of its own, which is corrected in turn
   assert.deepEqual(later.texts, ["p", "p <tool_call> d c", "q", "q"]);
   assert.deepEqual(
     later.replays.map((r) => r.from!.turn),

@@ -28,7 +28,7 @@ export interface SelfPurifiedOptions {
  *
  * Each repair replays the episode's beginning with the corrected action, so that later turns are sampled in the clean
  * context; such a replay counts as an episode. Corrected tokens were sampled in another context: their log-probabilities
- * are unknown and are scored before training. Failures that end the episode stay. A trajectory that is not the only one
+ * are unknown and are scored before training, as in other rewritten trajectories. Failures that end the episode stay. A trajectory that is not the only one
  * of its episode is unchanged. Needs an environment that can replay, and in which failed actions change nothing.
  *
  * Stats: repairs per trajectory. Counts tokens.discarded.
@@ -84,7 +84,7 @@ async function purify(
     });
     if (!again || again.end.kind === "failed") return { t, repairs };
     ctx.count("tokens.discarded", tokensIn(t.turns.slice(at)) - tokensIn([turn]));
-    t = again;
+    t = { ...again, lineage: { parent: raw.id, turn: at, why: "rewrite" } };
     done = at + 1;
     repairs++;
   }

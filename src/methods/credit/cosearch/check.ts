@@ -49,6 +49,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "cosearch",
+  level: "table",
   claim: "Training the ranker together with the agent leads further than training the agent alone.",
   metric: "mean success over 80 updates",
   direction: "higher",

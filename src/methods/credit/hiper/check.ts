@@ -48,6 +48,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "hiper",
+  level: "table",
   claim: "Plans and actions that are credited apart teach a chain of errands sooner than flat advantages.",
   metric: "mean success over 50 updates",
   direction: "higher",

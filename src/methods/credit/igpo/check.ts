@@ -14,6 +14,7 @@ const arm = inquirer(
 
 export default defineCheck({
   id: "igpo",
+  level: "shared",
   claim:
     "Paying each turn for its gain in likelihood of the gold answer learns a two-hop search in fewer updates.",
   metric: "mean success over training",

@@ -64,6 +64,7 @@ const arm = (recipe: Recipe) =>
 
 export default defineCheck({
   id: "infopo",
+  level: "shared",
   claim:
     "Paying questions whose replies change the next action finds a hidden preference sooner than outcomes alone.",
   metric: "mean success over training",

@@ -54,6 +54,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "int-intervention",
+  level: "shared",
   claim: "Imitating corrections of first wrong steps before practice leads further than practice alone.",
   metric: "mean success over 60 updates, the 15 of imitation among them",
   direction: "higher",

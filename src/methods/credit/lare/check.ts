@@ -48,6 +48,8 @@ const arm = (recipe: TrainingArm["recipe"]): Arm =>
 
 export default defineCheck({
   id: "lare",
+  level: "shared",
+  simpler: ["words"],
   claim: "Taking returns apart over a few factors teaches more in few episodes than the return itself does.",
   metric: "lights minus bumps per walk of 30 steps, over the last 80 of 240 episodes",
   direction: "higher",

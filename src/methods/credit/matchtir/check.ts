@@ -69,6 +69,8 @@ const arm = (recipe: Recipe) =>
 
 export default defineCheck({
   id: "matchtir",
+  level: "table",
+  simpler: ["outcome only", "not one to one"],
   claim:
     "Match rewards per turn teach exact chains of calls without superfluous ones sooner than their sum does.",
   metric: "success weighted by turns needed over turns taken, mean over training",

@@ -35,6 +35,7 @@ const arm = (recipe: TrainingArm["recipe"]): Arm =>
 
 export default defineCheck({
   id: "oprl",
+  level: "shared",
   claim:
     "Implicit rewards for steps, learnt online from outcomes, bring the agent to finish with fewer actions.",
   metric: "turns per episode over the last 320 of 1920 episodes; 20 where the door stays shut",

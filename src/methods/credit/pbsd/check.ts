@@ -38,6 +38,7 @@ const arm = inquirer(
 
 export default defineCheck({
   id: "pbsd",
+  level: "shared",
   claim: "Weighting turns by their evidence for the answer, from an exact teacher, learns a search sooner.",
   metric: "mean success over training",
   direction: "higher",

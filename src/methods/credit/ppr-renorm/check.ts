@@ -51,6 +51,8 @@ const arm = (recipe: TrainingArm["recipe"]): Arm =>
 
 export default defineCheck({
   id: "ppr-renorm",
+  level: "table",
+  simpler: ["outcome"],
   claim:
     "Centring scores with the outcome keeps an agent from pleasing a judge that can be fooled, where scores beside the outcome do not.",
   metric: "success over the last 400 episodes",

@@ -36,6 +36,8 @@ const arm = (recipe: TrainingArm["recipe"]): Arm =>
 
 export default defineCheck({
   id: "pre-grpo",
+  level: "table",
+  simpler: ["last"],
   claim: "Paying the whole curve of qualities leaves better artefacts than paying the best state alone.",
   metric: "share of the last 480 episodes that end with a true quality of 0.8 or more",
   direction: "higher",

@@ -139,6 +139,7 @@ const arm = (what: string, against: "reward" | "shaped", count = 20_000): Arm =>
 
 export default defineCheck({
   id: "r-to-qstar",
+  level: "law",
   claim:
     "Credits implied by a policy tuned on preferences follow the shaped reward of each token, more closely than its raw reward.",
   metric: "correlation of implied credits with the quantity, weighted by the reference",

@@ -41,6 +41,8 @@ const silent = variant("verdicts are not paid", { feedback: outcome({ rewards: [
 
 export default defineCheck({
   id: "reseek",
+  level: "table",
+  simpler: ["silent"],
   claim:
     "An agent that judges what it finds, is paid for its verdicts and forgets what it refuses answers better than one that keeps all.",
   metric: "mean success over 80 updates",

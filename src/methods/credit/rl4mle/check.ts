@@ -48,6 +48,8 @@ const arm = (recipe: TrainingArm["recipe"]): Arm =>
 
 export default defineCheck({
   id: "rl4mle",
+  level: "table",
+  simpler: ["runningBaseline"],
   claim: "Under a deadline, weighting actions by their duration finds the slow, better program.",
   metric: "probability of the slow program after 60 windows, exact",
   direction: "higher",

@@ -44,6 +44,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "scrl-subproblem-curriculum",
+  level: "shared",
   claim:
     "Sub-problem answers, credited by position, teach a hard problem sooner than its final answer alone.",
   metric: "mean success over 100 updates",

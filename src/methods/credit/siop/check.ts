@@ -54,6 +54,7 @@ const arm = (recipe: Recipe) =>
 
 export default defineCheck({
   id: "siop",
+  level: "table",
   claim:
     "Trusting clusters of answers by what was observed, turn by turn, beats a majority vote without a verifier.",
   metric: "true success in the last 10 of 30 updates",

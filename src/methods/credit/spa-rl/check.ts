@@ -49,6 +49,7 @@ const arm = (recipe: TrainingArm["recipe"]): Arm =>
 
 export default defineCheck({
   id: "spa-rl",
+  level: "shared",
   claim:
     "Contributions learnt from the outcomes of exploration teach more than the outcome at the end does, exploration included in the budget.",
   metric: "lights minus bumps per walk of 30 steps, over the last 80 of 400 episodes",

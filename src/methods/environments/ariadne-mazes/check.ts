@@ -96,6 +96,7 @@ const arm = (recipe: Recipe, what: string): Arm => ({
 
 export default defineCheck({
   id: "ariadne-mazes",
+  level: "shared",
   claim:
     "A curriculum over levels reaches more of the mazes that the base policy never solved in 64 attempts than uniform practice of as many episodes.",
   metric: "success on mazes of which the base solved none in 64 attempts, after 40 updates",

@@ -114,6 +114,8 @@ const arm = ({ what, recipe, dreams: before, real, model }: Way): Arm => ({
 
 export default defineCheck({
   id: "dreamgym",
+  level: "shared",
+  simpler: ["no retrieval"],
   claim:
     "Practice in a model retrieved from 300 real transitions, with 50 real episodes after it, succeeds more often for real than as much real practice alone.",
   metric: "real success from starts that nobody practised",

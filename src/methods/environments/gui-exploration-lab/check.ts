@@ -107,6 +107,7 @@ const arm = (what: string, recipe: Recipe, iterations: number): Arm => ({
 
 export default defineCheck({
   id: "gui-exploration-lab",
+  level: "shared",
   claim:
     "After the same imitation, single steps and then whole episodes of practice make an agent find its way in apps never seen more often than more imitation does.",
   metric: "success in apps never seen",

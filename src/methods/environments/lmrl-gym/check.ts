@@ -93,6 +93,8 @@ const tenth = { best: perTask / 10 };
 
 export default defineCheck({
   id: "lmrl-gym",
+  level: "shared",
+  simpler: ["all walks", "best tenth of all", "returns"],
   claim:
     "Implicit Q-learning on the walks of a half-random player beats imitation of the best tenth of them from each start.",
   metric: `mean return over all starts of a maze of 25 cells, −1 a move but the last, at most ${turns} moves`,

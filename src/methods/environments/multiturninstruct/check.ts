@@ -57,6 +57,7 @@ const arm = (what: string, player: "expert" | "flawed"): Arm => ({
 
 export default defineCheck({
   id: "multiturninstruct",
+  level: "law",
   claim:
     "The gap between memory and success under conflict is larger for an agent that resolves no conflicts than for one that forgets, however much either forgets.",
   metric: "memory (BLEU-2) less the share of level-3 conversations kept, over 1008 conversations",

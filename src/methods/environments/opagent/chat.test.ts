@@ -94,7 +94,7 @@ test("chatCritiquer: no answer that fits, a turn that is not there, a provider t
   assert.deepEqual(counted, { "judge.calls": 3, "judge.failures": 3 });
 });
 
-test("an empty purse is no silence", async () => {
+test("a spent budget is not silence", async () => {
   const { chat, ctx } = await served(() => answer, { calls: 1 });
   await chatCritiquer(chat)(ctx, attempt, random);
   await assert.rejects(

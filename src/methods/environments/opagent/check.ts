@@ -37,6 +37,7 @@ const arm = (recipe: Recipe, what: string) =>
 
 export default defineCheck({
   id: "opagent",
+  level: "shared",
   claim:
     "With a judge that errs in a tenth of its calls, rules for single steps beside it make an agent succeed more often than the judge alone.",
   metric: "true success, mean over 35 updates",

@@ -64,6 +64,7 @@ const free = weighed(reinforce, runningBaseline({ per: "group" }));
 
 export default defineCheck({
   id: "openagi-rltf",
+  level: "shared",
   claim:
     "Choosing only among tools that fit, and crediting each chain with its own result less its task's average, learns better chains than free choice does.",
   metric: "mean reward over the last fifth of 1200 chains: agreement in 0…1, −1 for an ill-typed chain",

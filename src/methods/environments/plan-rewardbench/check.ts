@@ -63,6 +63,7 @@ const arm = (what: string, blocks: number): Arm => ({
 
 export default defineCheck({
   id: "plan-rewardbench",
+  level: "shared",
   claim:
     "A reward model fitted on short pairs tells right from wrong in independent episodes better at that length than at four times it.",
   metric: "accuracy on pairs of independent episodes of equal length, both orders",

@@ -69,6 +69,8 @@ const imitated: Recipe = {
 
 export default defineCheck({
   id: "agent-rlvr",
+  level: "shared",
+  simpler: ["imitated", "kept"],
   claim:
     "Guidance on failed attempts, learnt from as if it had not been given, solves codes unaided that are hardly ever hit upon.",
   metric: "probability of the whole code, unaided, after practice",

@@ -66,6 +66,8 @@ const arm = (recipe: Recipe, what: string, groupSize: number) =>
 
 export default defineCheck({
   id: "critique-grpo",
+  level: "shared",
+  simpler: ["drGrpo"],
   claim:
     "A group with one refinement after a critique teaches the bare policy faster than answers alone, at as many generations.",
   metric: "probability of the right code without a critique, mean over practice",

@@ -65,6 +65,8 @@ const stepByStep = (divergence: "forward" | "reverse"): Recipe => ({
 
 export default defineCheck({
   id: "distil",
+  level: "table",
+  simpler: ["forward", "reverse"],
   claim:
     "Imitating oneself with hindsight, whole gradient included, learns which road to take where the outcome alone is rarely seen.",
   metric: "mean success over training",

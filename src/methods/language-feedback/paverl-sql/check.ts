@@ -95,6 +95,7 @@ const arm = (recipe: Recipe, what: string, partial: boolean): Arm => ({
 
 export default defineCheck({
   id: "paverl-sql",
+  level: "table",
   claim: "A reward for part of the wanted table finds the right query sooner than one for all of it alone.",
   metric: `probability that a query reproduces every wanted cell, mean over ${iterations} iterations of 60 queries`,
   direction: "higher",

@@ -112,6 +112,8 @@ const reflectingWith = (accuracy: number, more: SlotChoices = {}): Recipe =>
 
 export default defineCheck({
   id: "r3l",
+  level: "shared",
+  simpler: ["unmasked", "elsewhere"],
   claim: "Going back to the first mistake with advice opens locks after fewer turns than attempts alone do.",
   metric: `turns generated until locks open with a chance of ${target}, ${budget} where they never did`,
   direction: "lower",

@@ -56,6 +56,7 @@ const rates = [30, 60, 120, 250, 500];
 
 export default defineCheck({
   id: "retroformer",
+  level: "table",
   claim:
     "A writer of reflections that is paid for the rise of the return learns sooner than one that is paid the return that follows, where tasks differ in worth.",
   metric: "share of second attempts that succeed, mean over training",

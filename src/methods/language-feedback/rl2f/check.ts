@@ -71,6 +71,7 @@ const arm = (recipe: Recipe, what: string, turns: number, iterations: number): A
 });
 export default defineCheck({
   id: "rl2f",
+  level: "shared",
   claim:
     "Practised in dialogues with a teacher, a policy makes use of what is said and answers more new tasks.",
   metric: `share of new tasks answered within ${answers} answers, with a teacher's words in between`,

@@ -51,6 +51,8 @@ const arm = (recipe: Recipe, what: string, groupSize: number) =>
 
 export default defineCheck({
   id: "rltf",
+  level: "shared",
+  simpler: ["single"],
   claim:
     "Second attempts distilled into first ones teach the bare policy faster than practice on both attempts alone.",
   metric: "probability of the right code without a critique, mean over practice",

@@ -93,6 +93,8 @@ const credited = method({
 
 export default defineCheck({
   id: "score-self-correct",
+  level: "shared",
+  simpler: ["misrouted", "credited"],
   claim:
     "A policy that tends to repeat its first answer mends more of the wrong ones when the second answer is practised first and improvements earn a bonus.",
   metric: "share of test tasks whose second answer is right after practice",

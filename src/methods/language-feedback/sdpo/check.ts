@@ -54,6 +54,7 @@ const sampled: Recipe = {
 
 export default defineCheck({
   id: "sdpo",
+  level: "shared",
   claim:
     "Learning from words by re-reading one's own answers solves codes sooner than learning from the share of right words.",
   metric: "mean success over training",

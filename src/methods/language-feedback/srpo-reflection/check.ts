@@ -84,6 +84,7 @@ const reflective = method({
 const lastOnly = method({ ...srpoReflection, slots: { feedback: turnRewards({ from: 1 }) }, phases: [] });
 export default defineCheck({
   id: "srpo-reflection",
+  level: "shared",
   claim:
     "Paid for both answers, most for mending, a policy mends more than when paid for the last answer alone.",
   metric:

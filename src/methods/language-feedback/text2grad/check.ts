@@ -37,6 +37,8 @@ const arm = (recipe: Recipe, what: string) =>
 
 export default defineCheck({
   id: "text2grad",
+  level: "shared",
+  simpler: ["summed"],
   claim: "Rewarding the words that a critic marks teaches faster than a score of the whole answer.",
   metric: "share of right words, mean over practice",
   direction: "higher",

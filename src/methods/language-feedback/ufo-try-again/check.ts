@@ -72,6 +72,8 @@ const arm = (recipe: Recipe, what: string, turns: number, iterations: number): A
 
 export default defineCheck({
   id: "ufo-try-again",
+  level: "shared",
+  simpler: ["plain"],
   claim: `Practised with retries, a policy answers more tasks within ${tries} tries than one practised on single answers.`,
   metric: `share of tasks answered within ${tries} tries after practice`,
   direction: "higher",

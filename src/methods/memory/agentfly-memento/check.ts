@@ -68,6 +68,8 @@ const arm = (what: string, retrieval: WithCasesOptions, counts: readonly number[
 
 export default defineCheck({
   id: "agentfly-memento",
+  level: "shared",
+  simpler: ["none"],
   claim:
     "With the model frozen, retrieval learnt from what came of the cases shown raises success over retrieval by cosine.",
   metric: "share of tickets mended in the last 150 of 600 episodes",

@@ -99,6 +99,8 @@ const arm = (what: string, { imitate, reinforce, plays = 1 }: Stages): Arm => ({
 
 export default defineCheck({
   id: "directional-stimulus",
+  level: "shared",
+  simpler: ["none", "reinforced"],
   claim:
     "A guide that imitated hints and is then reinforced raises a frozen model's success above imitation.",
   metric: "success of the frozen model under sampled hints, after practice",

@@ -81,6 +81,8 @@ const asMuch = iterations / 20;
 
 export default defineCheck({
   id: "inspo",
+  level: "shared",
+  simpler: ["evenly"],
   claim:
     "Instructions that are drawn by what they earn and evolve with the policy raise reward over practice with one instruction fixed beforehand.",
   metric: "mean success over practice",

@@ -145,6 +145,7 @@ const arm = (what: string, context: Context): Arm => ({
 
 export default defineCheck({
   id: "mem1",
+  level: "table",
   claim:
     "Practised on tasks of two questions, a policy that rewrites a compact state answers more of six than one whose history is cut to as much context.",
   metric: "share of six questions answered after practice on two",

@@ -69,6 +69,8 @@ const arm = (what: string, mends: readonly number[], keeps: SearchOptions["keeps
 
 export default defineCheck({
   id: "portal",
+  level: "table",
+  simpler: ["walk"],
   claim:
     "Rewritten from numbers and a description of what failed, a behaviour tree gets further than rewritten from numbers alone.",
   metric: "success less 0.005 a turn of the last tree, on 100 episodes that nobody practised on",

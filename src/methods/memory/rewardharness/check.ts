@@ -63,6 +63,8 @@ const everything = Number.POSITIVE_INFINITY;
 
 export default defineCheck({
   id: "rewardharness",
+  level: "law",
+  simpler: ["snapshot"],
   claim:
     "A library whose edits pass a gate with a margin, deployed at its best snapshot, judges better than one that keeps every edit.",
   metric: "share of 4000 hidden pairs judged as labelled, after 40 edits",

@@ -47,6 +47,8 @@ const unshown = { warmUp: Number.POSITIVE_INFINITY } as const;
 
 export default defineCheck({
   id: "slea-rl",
+  level: "shared",
+  simpler: ["start", "episodes"],
   claim:
     "Lessons shown at every step, by what is seen there, raise success over practice with the same advantages and no lessons.",
   metric: "mean success over practice",

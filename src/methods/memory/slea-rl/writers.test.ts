@@ -78,7 +78,7 @@ test("a model that reads the episode writes lessons; what does not fit is none",
   assert.deepEqual(await chatLessons(answering("no JSON of that form"))(walk, "warning"), []);
 });
 
-test("a provider that fails has no lesson to give, and an empty purse ends the run", async () => {
+test("a provider that fails has no lesson to give, and a spent budget stops the run", async () => {
   const broken = (code: "chat.failed" | "budget.spent"): Chat => ({
     id: "broken",
     reply: () => Promise.reject(new Error("nobody asks for words")),

@@ -59,6 +59,8 @@ const fixed = method({
 
 export default defineCheck({
   id: "ahpo",
+  level: "shared",
+  simpler: ["GRPO"],
   claim:
     "Imitation that ends where the policy succeeds learns hard tasks without being held to a mediocre expert.",
   metric: "expected reward after 50 updates over hard and easy questions, exact",

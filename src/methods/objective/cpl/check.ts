@@ -93,6 +93,7 @@ const balanced = method({
 
 export default defineCheck({
   id: "cpl",
+  level: "table",
   claim:
     "From comparisons of random walks, judged by regret, CPL learns to arrive more often than by imitating the preferred ones.",
   metric: "success within 30 moves, exact",

@@ -87,6 +87,8 @@ const variant = (summary: string, options: Parameters<typeof discriminative>[0])
 
 export default defineCheck({
   id: "disco",
+  level: "shared",
+  simpler: ["free"],
   claim: "Hard questions lag behind middling ones less than under GRPO.",
   metric: "success on hard questions when that on middling ones reaches 0.9, exact",
   direction: "higher",

@@ -74,6 +74,8 @@ const variant = (summary: string, slots: Parameters<typeof method>[0]["slots"]) 
 
 export default defineCheck({
   id: "entropy-mechanism",
+  level: "shared",
+  simpler: ["bonus"],
   claim: "At equal success, a policy whose high-covariance tokens are held back has more entropy left.",
   metric: "entropy over success from 0.5 to 0.95, mean, nats",
   direction: "higher",

@@ -64,6 +64,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "epo",
+  level: "table",
   claim: "An entropy bonus held within a band finds the far reward where GRPO settles for the near one.",
   metric: "probability of getting to the end after 40 updates, exact",
   direction: "higher",

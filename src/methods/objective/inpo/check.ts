@@ -56,6 +56,8 @@ const strengths = [0.2, 0.5, 1, 2, 5].map((strength) => ({ strength }));
 
 export default defineCheck({
   id: "inpo",
+  level: "shared",
+  simpler: ["iterative DPO"],
   claim:
     "On votes that run in circles, rounds of INPO end near the Nash policy, which no reply beats by much; rounds of DPO go on chasing the circle.",
   metric: "exploitability (win rate of the best reply, less 1/2) after 25 rounds, exact",

@@ -54,6 +54,7 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "mini-o3",
+  level: "table",
   claim:
     "Masking attempts that ran out of turns lets success grow with the cap after practice under a small one.",
   metric: "success on unseen questions at four times the turns of practice, exact",

@@ -113,6 +113,7 @@ const arm = (what: string, objective: Objective): Arm => ({
 
 export default defineCheck({
   id: "minirl",
+  level: "law",
   claim:
     "Token weights against the sampler bring the gradient nearer to that of the expected reward than none do.",
   metric: "cosine with the exact gradient, in expectation over a sampler that disagrees with the trainer",

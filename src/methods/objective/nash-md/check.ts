@@ -13,6 +13,8 @@ const arm = (recipe: Recipe, groupSize = 8) =>
 
 export default defineCheck({
   id: "nash-md",
+  level: "shared",
+  simpler: ["best response to the reference", "self-play"],
   claim:
     "Where preferences run in circles, the last policy of Nash-MD is near the Nash policy of the regularised game, and that of RLHF with a score per reply is not.",
   metric: "divergence from the regularised Nash policy after 100 updates, nats, exact",

@@ -13,6 +13,8 @@ const arm = (recipe: Recipe) => lastIterate({ beta, environment }, { recipe, rat
 
 export default defineCheck({
   id: "nash-mirror-prox",
+  level: "shared",
+  simpler: ["self-play"],
   claim:
     "With as many comparisons, the last policy of Nash mirror prox is nearer to the Nash policy of the regularised game than that of Nash-MD.",
   metric: "divergence from the regularised Nash policy after 100 updates, nats, exact",

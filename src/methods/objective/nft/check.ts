@@ -54,6 +54,8 @@ const arm = (recipe: TrainingArm["recipe"]) =>
 
 export default defineCheck({
   id: "nft",
+  level: "shared",
+  simpler: ["GRPO"],
   claim: "Fitting wrong answers as well keeps more right ones alive than fine-tuning on right ones alone.",
   metric:
     "expected number of different right answers in 16 samples after 120 updates at mastered questions, exact",

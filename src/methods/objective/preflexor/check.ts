@@ -119,6 +119,7 @@ const logistic = method({
 
 export default defineCheck({
   id: "preflexor",
+  level: "table",
   claim: "At equal success, thoughts that stay out of the loss remain as varied as they were.",
   metric: "entropy of the thought when success first reaches 0.8, nats, exact",
   direction: "higher",

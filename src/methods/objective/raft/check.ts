@@ -47,6 +47,7 @@ const halfKept = method({
 
 export default defineCheck({
   id: "raft",
+  level: "shared",
   claim: "Imitating the best of each group earns more than a policy gradient on the same few samples.",
   metric: "expected reward after 40 updates as a share of the best one, exact",
   direction: "higher",

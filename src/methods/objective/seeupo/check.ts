@@ -59,6 +59,8 @@ const variant = (summary: string, options: Omit<TurnByTurnOptions, "each">) =>
 
 export default defineCheck({
   id: "seeupo",
+  level: "table",
+  simpler: ["forward"],
   claim:
     "Learning the last turn first, and each earlier one against the new later turns, ends higher than learning all at once.",
   metric: "mean prize over the last 5 of 30 iterations",

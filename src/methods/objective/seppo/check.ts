@@ -83,6 +83,8 @@ function arm(recipe: Recipe): Arm {
 
 export default defineCheck({
   id: "seppo",
+  level: "table",
+  simpler: ["SFT"],
   claim:
     "Learning from demonstrations against earlier selves, the anchor keeps late training from doing harm: without it every sample of an earlier self is taken for a loser.",
   metric: "expected quality of replies after 30 iterations, exact, mean over three step sizes",

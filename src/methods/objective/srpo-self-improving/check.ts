@@ -104,6 +104,8 @@ const arm = (what: string, objective: Objective): Arm => ({
 
 export default defineCheck({
   id: "srpo-self-improving",
+  level: "shared",
+  simpler: ["DPO"],
   claim: "What SRPO learns depends less on whose replies were compared than what IPO learns.",
   metric:
     "total variation between the generators learnt from pairs of a sharp and of a flat policy, at equal β, exact",

@@ -75,6 +75,8 @@ const fixed = method({
 
 export default defineCheck({
   id: "t1-rl-scaling",
+  level: "shared",
+  simpler: ["manyFixed", "fewMoving"],
   claim:
     "With as many samples in all, many attempts at once and an anchor that follows the policy end higher than few attempts and a fixed anchor.",
   metric: "success at the end, exact",

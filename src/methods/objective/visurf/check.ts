@@ -145,6 +145,8 @@ const neverFades = method({
 
 export default defineCheck({
   id: "visurf",
+  level: "shared",
+  simpler: ["GRPO", "without fading"],
   claim:
     "A label in each group that fades teaches hard questions and keeps the policy's own way at easy ones, where labels first lose it.",
   metric: "expected reward, accuracy and form, after 60 iterations over hard and easy questions, exact",

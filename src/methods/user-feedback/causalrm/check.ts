@@ -70,6 +70,8 @@ const constantPropensity: ObservationalRewardOptions["propensity"] = () => {
 
 export default defineCheck({
   id: "causalrm",
+  level: "table",
+  simpler: ["flips alone", "silence alone", "propensity unknown"],
   claim:
     "From feedback that is wrong now and then and comes from those who feel strongly, correcting for both gives a reward nearer to the truth than learning from the feedback as it is.",
   metric:

@@ -58,6 +58,7 @@ const arm = (what: string, options: FlrOptions): Arm =>
 
 export default defineCheck({
   id: "flr",
+  level: "table",
   claim:
     "Pairs mined by how likely satisfied and dissatisfied follow-ups are teach right answers, unlike pairs mined by how likely the answer is.",
   metric: "probability of the right answer, exact",

@@ -82,6 +82,8 @@ const wholeDialogues = (slots: SlotChoices): Recipe =>
 
 export default defineCheck({
   id: "nous",
+  level: "shared",
+  simpler: ["by turn", "summed"],
   claim:
     "Paid turn by turn for the uncertainty that answers remove, an agent learns what to ask sooner than from the end alone.",
   metric: "turns until all is known, 11 where it never was, after practice, with users not practised with",

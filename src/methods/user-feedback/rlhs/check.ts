@@ -53,6 +53,8 @@ const rated = (feedback: ReturnType<typeof outcome>): Recipe =>
 
 export default defineCheck({
   id: "rlhs",
+  level: "table",
+  simpler: ["blind"],
   claim:
     "Practised on ratings given in hindsight an assistant serves customers better than on ratings given at once.",
   metric:

@@ -78,6 +78,7 @@ const arm = (what: string, love: number): Arm =>
 
 export default defineCheck({
   id: "rluf",
+  level: "table",
   claim:
     "With predicted reactions at a moderate weight beside a judge's reward, replies do users more good than with the judge alone.",
   metric: "true utility of a reply, exact, −2.25 to 6",

@@ -85,6 +85,8 @@ const anchored = (anchors: Parameters<typeof scopedPreferences>[0]): Recipe =>
 
 export default defineCheck({
   id: "rlvf-c3po",
+  level: "table",
+  simpler: ["out only", "likelihood"],
   claim:
     "Held to its own old answers where the feedback does not apply, a policy learns it without changing elsewhere.",
   metric: "mean of adherence where the wish holds and of 1 − change of the rate elsewhere, exact",

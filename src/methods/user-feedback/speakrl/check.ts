@@ -97,6 +97,8 @@ const free: Readonly<Record<MoveWorth, number>> = {
 
 export default defineCheck({
   id: "speakrl",
+  level: "shared",
+  simpler: ["any", "useful"],
   claim:
     "Paid for useful questions and charged for the others, an agent helps more users without asking in vain than one paid for the task alone.",
   metric:

@@ -76,6 +76,7 @@ const armed = (what: string, temperature: number, options: TscacOptions): Arm =>
 
 export default defineCheck({
   id: "tscac",
+  level: "table",
   claim:
     "Fitted to its closed form with expected advantages, the constrained policy is watched longer at a kept rate of likes than with advantages of single samples.",
   metric: "mean time watched, less 10 for each like per clip short of 5 %, exact",

@@ -105,6 +105,7 @@ const arm = (what: string, options: VariationalPreferenceOptions): Arm =>
 
 export default defineCheck({
   id: "vpl",
+  level: "table",
   claim:
     "With rewards that depend on a taste inferred from eight comparisons, users get what they like; one reward for all gives most what hardly any of them wants.",
   metric: "mean liking of what the trained policy gives, exact",

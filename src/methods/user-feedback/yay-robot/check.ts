@@ -54,6 +54,7 @@ const arm = (what: string, newest: number, corrected?: number): Arm =>
 
 export default defineCheck({
   id: "yay-robot",
+  level: "table",
   claim:
     "Fine-tuned on old data and spoken corrections in equal parts, a planner gets along by itself in situations that nobody had shown, and keeps most of what it could.",
   metric: "share of situations in which the planner's own command is right, nobody speaking",

@@ -1,0 +1,145 @@
+/** Opponents are read from the evidence alone; docs/methods.md says of each method what its evidence says. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { methods } from "../../src/methods/catalogue.ts";
+import { readEvidence, type StoredEvidence } from "../../src/methods/evidence.ts";
+import { caveatsOf, opponentsOf } from "../../src/methods/opponents.ts";
+import type { ArmEvidence, CheckEvidence } from "../../src/train/check.ts";
+
+const near = (a: number | undefined, b: number, tolerance = 1e-4): void =>
+  assert.ok(a !== undefined && Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+
+const arm = (what: string, values: readonly number[], tokens = 100): ArmEvidence => ({
+  what,
+  chosen: {},
+  tuning: [],
+  atEdge: false,
+  values,
+  cost: { episodes: 10, tokens },
+});
+
+const made = (more: Partial<CheckEvidence>): CheckEvidence => ({
+  id: "m",
+  level: "table",
+  claim: "",
+  metric: "success",
+  direction: "higher",
+  smallestEffect: 0.01,
+  verdict: "reproduced",
+  effect: 0,
+  interval: { mean: 0, low: 0, high: 0, n: 8 },
+  seeds: [1, 2, 3, 4, 5, 6, 7, 8],
+  baseline: arm("plain", [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2]),
+  method: arm("method", [0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.7]),
+  ...more,
+});
+
+test("a lead is the paired 97.5 % t interval over the seeds, worked by hand", () => {
+  // differences 0.4, 0.5 in turn: mean 0.45, s = 0.0534522, t(7, 0.98750) = 2.84124, half = t s / √8 = 0.0536944
+  const { baseline } = opponentsOf(made({}));
+  near(baseline.lead.mean, 0.45);
+  near(baseline.lead.low, 0.3963056);
+  near(baseline.lead.high, 0.5036944);
+});
+
+test("lower is better: the lead has the sign of the improvement", () => {
+  const { baseline } = opponentsOf(made({ direction: "lower" }));
+  near(baseline.lead.mean, -0.45);
+});
+
+test("the ingredient: the best arm without it decides; variants have no say", () => {
+  const equal = arm("without", [0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5]);
+  const weak = arm("weak", [0, 0.1, 0, 0.1, 0, 0.1, 0, 0.1]);
+  const strong = arm("strong", [0.9, 0.95, 0.9, 0.95, 0.9, 0.95, 0.9, 0.95]);
+  const others = { equal, weak, strong };
+  assert.equal(opponentsOf(made({ others })).ingredient, "not asked");
+  assert.equal(opponentsOf(made({ others, simpler: ["weak"] })).ingredient, "matters");
+  assert.equal(opponentsOf(made({ others, simpler: ["weak", "equal"] })).ingredient, "not shown");
+  assert.equal(opponentsOf(made({ others, simpler: ["weak", "strong"] })).ingredient, "simpler is better");
+  assert.equal(opponentsOf(made({ others, simpler: ["weak"] })).best?.name, "strong");
+  assert.ok(caveatsOf(made({ others, simpler: ["weak"] })).some((said) => /"strong"/.test(said)));
+});
+
+test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () => {
+  const flat = made({ baseline: arm("plain", Array(8).fill(0.3)) });
+  assert.match(caveatsOf(flat).join(), /same value in every seed/);
+  const dear = made({ method: arm("method", [0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.7], 240) });
+  assert.match(caveatsOf(dear).join(), /2\.4 times the tokens/);
+  const edge = made({
+    baseline: { ...arm("plain", [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2]), atEdge: true },
+  });
+  assert.match(caveatsOf(edge).join(), /edge of its grid/);
+  assert.deepEqual(caveatsOf(made({})), []);
+});
+
+/** Rows of docs/methods.md by id, cell by cell. */
+const rows = new Map(
+  readFileSync(join(import.meta.dirname, "../../docs/methods.md"), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| [`"))
+    .map((line) => line.slice(2, -2).split(/(?<!\\) \| /))
+    .map((cells) => [/`([^`]+)`/.exec(cells[0]!)![1]!, cells]),
+);
+
+/** Mean difference and half the width of its interval, by a t quantile from a table: 97.5 % at 7 and 19 degrees of freedom. */
+function paired(a: readonly number[], b: readonly number[]): readonly [mean: number, half: number] {
+  const d = a.map((x, i) => x - b[i]!);
+  const mean = d.reduce((x, y) => x + y, 0) / d.length;
+  const s = Math.sqrt(d.reduce((x, y) => x + (y - mean) ** 2, 0) / (d.length - 1));
+  const t = { 8: 2.84124, 20: 2.43344 }[d.length];
+  assert.ok(t, `${d.length} seeds are no planned look`);
+  return [mean, (t * s) / Math.sqrt(d.length)];
+}
+
+test("every row of docs/methods.md follows from the values seed by seed: opponent, verdict, effect, ingredient, level", () => {
+  let recomputed = 0;
+  for (const { id } of methods) {
+    const e: StoredEvidence | undefined = readEvidence(id);
+    const cells = rows.get(id);
+    assert.ok(cells, `${id} has a row`);
+    if (!e) {
+      assert.equal(cells[3], "not run", id);
+      continue;
+    }
+    const [, , , opponent, beats, effect, ingredient, level, seeds, attempts] = cells.map((cell) =>
+      cell.replaceAll("\\|", "|"),
+    );
+    assert.equal(opponent, e.baseline.what, id);
+    assert.deepEqual(
+      [level, seeds, attempts],
+      [e.level, String(e.method.values.length), String(e.attempts)],
+      id,
+    );
+    const [mean, half] = paired(e.method.values, e.baseline.values);
+    const stated = /^(\S+) \[(\S+), (\S+)\]/.exec(effect!)!.slice(1).map(Number);
+    const close = (x: number, y: number): boolean =>
+      Math.abs(x - y) <= 0.006 * Math.max(Math.abs(x), half) + 1e-9;
+    assert.ok(
+      [mean, mean - half, mean + half].every((x, i) => close(x, stated[i]!)),
+      `${id}: ${effect} is not ${mean} ± ${half}`,
+    );
+    const sign = e.direction === "higher" ? 1 : -1;
+    const [near, far] = [sign * mean - half, sign * mean + half];
+    const verdict =
+      near > 0 && sign * mean >= e.smallestEffect
+        ? "yes"
+        : far < e.smallestEffect || far <= 0
+          ? "no"
+          : "inconclusive";
+    assert.equal(beats, verdict, id);
+    const leads = (e.simpler ?? []).map((name) => paired(e.method.values, e.others![name]!.values));
+    const [least] = leads.map(([lead, h]) => [sign * lead, h] as const).sort((a, b) => a[0] - b[0]);
+    const asked = !least
+      ? "not asked"
+      : least[0] + least[1] < 0
+        ? "simpler is better"
+        : least[0] - least[1] > 0 && least[0] >= e.smallestEffect
+          ? "matters"
+          : "not shown";
+    assert.ok(ingredient!.startsWith(asked), `${id}: ${ingredient} is not ${asked}`);
+    recomputed++;
+  }
+  assert.ok(recomputed >= 80, `${recomputed} rows were recomputed`);
+});
