@@ -67,7 +67,7 @@ export function addEval(program: Command, io: Io): void {
     .option("--seed <n>", "seed of the sampling", "1")
     .option(
       "--artefact <version>",
-      "what it is applied: a version of the store by name or id, a folder or a text file, or none (default: what its run wrote, as it stands)",
+      "what it is told: a version of the store by name or id, a folder or a text file, or none (default: what its run wrote, as it stands)",
     )
     .option("--fail-under <share>", "exit 1 when success is below this share, from 0 to 1")
     .option("--suite <name>", `measure by a suite: ${suites.map((s) => s.name).join(", ")}`)

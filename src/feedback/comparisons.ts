@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import type { Ctx } from "../core/context.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
@@ -28,7 +29,7 @@ export interface ComparisonsOptions {
 export function comparisons(options: ComparisonsOptions = {}): Feedback {
   const { pairs = "neighbours", label = "drawn", channel = "preference" } = options;
   return async (ctx, { trajectories, units }) => {
-    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const byId = mapById(trajectories);
     const groups = Map.groupBy(units, (u) => u.group);
     const judged = await Promise.all(
       [...groups.values()].map((group) => {

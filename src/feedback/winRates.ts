@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
 import type { Id } from "../core/types.ts";
@@ -26,7 +27,7 @@ export interface WinRatesOptions {
 export function winRates(options: WinRatesOptions = {}): Feedback {
   const { against = "group", less = 0, channel = "outcome" } = options;
   return async (ctx, { trajectories, units }) => {
-    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const byId = mapById(trajectories);
     const groupOf = new Map<Id, Id>(units.flatMap((u) => u.members.map((id) => [id, u.group])));
     const rest = trajectories.filter((t) => !groupOf.has(t.id) && t.end.kind !== "failed");
     const signals = [...groupOf].map(async ([id, group]): Promise<Signal[]> => {

@@ -1,5 +1,7 @@
 /** Searches methods by name, paper, mechanism, mathematics and slots. Uses no network and no model. */
+
 import MiniSearch from "minisearch";
+import { mapById } from "../common/mapById.ts";
 import type { Recipe } from "./method.ts";
 
 /** Groups of synonyms: everyday words and the words of papers. */
@@ -49,6 +51,6 @@ export function searchMethods(query: string, among: readonly Recipe[]): readonly
     // the query's own words count more than their synonyms
     boostTerm: (term) => (own.has(term) ? 1 : 0.25),
   });
-  const byId = new Map(among.map((m) => [m.id, m]));
+  const byId = mapById(among);
   return found.flatMap(({ id }) => byId.get(String(id)) ?? []);
 }

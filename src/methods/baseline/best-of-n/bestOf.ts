@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import type { Ctx } from "../../../core/context.ts";
 import { signalValue } from "../../../core/signal.ts";
 import type { Rollout } from "../../../core/slots.ts";
@@ -14,7 +15,7 @@ import { actionTokens, type Id, type Trajectory } from "../../../core/types.ts";
 export function bestOf(rollout: Rollout): Rollout {
   return async (ctx) => {
     const experience = await rollout(ctx);
-    const byId = new Map(experience.trajectories.map((t) => [t.id, t]));
+    const byId = mapById(experience.trajectories);
     const scores = await Promise.all(
       experience.units.map(async ({ members }) => {
         const values = await Promise.all(

@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Codec } from "../../../core/model.ts";
 import type { Rollout } from "../../../core/slots.ts";
@@ -24,7 +25,7 @@ export const teacherRole = "teacher";
 export function withTeacherRows(rollout: Rollout): Rollout {
   return async (ctx) => {
     const own = await rollout(ctx);
-    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
+    const byId = mapById(own.trajectories);
     const made = own.units.flatMap((unit) =>
       unit.members.flatMap((id) => {
         const t = byId.get(id);

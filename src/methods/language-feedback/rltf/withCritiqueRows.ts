@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
@@ -27,7 +28,7 @@ export function withCritiqueRows(rollout: Rollout, options: WithCritiqueRowsOpti
   const { question = critiqueAsked } = options;
   return async (ctx) => {
     const own = await rollout(ctx);
-    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
+    const byId = mapById(own.trajectories);
     const rows = own.units.flatMap((unit) =>
       unit.members.flatMap((id) => {
         const [t, critique] = [byId.get(id), own.critiques?.get(id)];

@@ -1,5 +1,7 @@
 /** A judge with an evolving library, as pieces of a method: it first learns from labels, then its scores are the reward. */
+
 import { z } from "zod";
+import { mapById } from "../../../common/mapById.ts";
 import type { Ctx, Memory } from "../../../core/context.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Candidate, RubricJudge, RubricLibrary } from "../../../core/rubrics.ts";
@@ -47,7 +49,7 @@ export function rewardHarness(options: RewardHarnessOptions): {
       const library = evolutionIn(ctx.memory)?.best.library;
       if (!library) return [];
       const judge = counted(ctx, options.judge);
-      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const byId = mapById(trajectories);
       const groups = [...Map.groupBy(units, ({ group }) => group).values()];
       const judged = groups.map(async (group): Promise<readonly Signal[]> => {
         const members = group.flatMap((unit) => unit.members.flatMap((id) => byId.get(id) ?? []));
@@ -116,7 +118,7 @@ async function labelsOf(
   { trajectories, units }: Experience,
   { prefer = (_ctx, first, second) => ctx.prefer(first, second) }: RewardHarnessOptions,
 ): Promise<readonly LabelledPair<Candidate>[]> {
-  const byId = new Map(trajectories.map((t) => [t.id, t]));
+  const byId = mapById(trajectories);
   const groups = [...Map.groupBy(units, ({ group }) => group).values()];
   const asked = groups.flatMap((group) => {
     const members = group.flatMap((unit) => unit.members.flatMap((id) => byId.get(id) ?? []));
