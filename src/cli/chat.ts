@@ -1,6 +1,8 @@
 /** Options of commands that talk to somebody else's model. */
+
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { Command } from "commander";
+import { numberIn } from "../common/text/numberIn.ts";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { budget } from "../engine/chat/budget.ts";
@@ -59,8 +61,7 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
   }
   if (model === undefined)
     throw wrong("--model", "none", "the model's name", `Name one: see what ${url}/models lists.`);
-  const prices =
-    flags.price?.split(",").map((text) => (text.trim() === "" ? Number.NaN : Number(text))) ?? [];
+  const prices = flags.price?.split(",").map(numberIn) ?? [];
   const [input, output] = prices;
   if (flags.price !== undefined && (prices.length !== 2 || !prices.every((p) => p >= 0)))
     throw wrong("--price", `"${flags.price}"`, "two numbers, for tokens read and written", "Write 0.25,2.");

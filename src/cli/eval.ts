@@ -1,4 +1,5 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
+
 import type { Command } from "commander";
 import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
@@ -21,7 +22,7 @@ import { requireEnvironment } from "./catalogue.ts";
 import { type ChatFlags, withChatFlags } from "./chat.ts";
 import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
-import { statedNumber } from "./options.ts";
+import { numberOption, statedNumber } from "./numbers.ts";
 import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
 import { recordedConfig, recordedEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
@@ -218,13 +219,9 @@ function refuseOfSuites(options: EvalOptions): void {
   }
 }
 
-function share(flag: string, text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && value <= 1) return value;
-  throw new WhetstoneError("option.range", {
-    where: flag,
-    got: `"${text}"`,
+const share = (flag: string, text: string): number =>
+  numberOption(flag, text, {
+    isValid: (value) => value >= 0 && value <= 1,
     expected: "a share from 0 to 1",
     fix: "Write 0.8 for 80 %.",
   });
-}

@@ -14,6 +14,9 @@ import { highestRate, type Settings, settingRows } from "../method/settings.ts";
 import type { EvaluationSettings, WarmStartSettings } from "../train/settings.ts";
 import { type EngineName, engineNames } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
+import { numberOption } from "./numbers.ts";
+
+export { statedNumber } from "./numbers.ts";
 
 /** A run as a config file or the command line states it. The command line wins. */
 export interface RunConfig {
@@ -333,16 +336,12 @@ const numeric = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodNumber ||
   (schema instanceof z.ZodUnion && schema.options.some((o) => o instanceof z.ZodNumber));
 
-function numberFrom(flag: string, text: unknown): number {
-  const value = Number(text);
-  if (typeof text === "string" && text.trim() !== "" && Number.isFinite(value)) return value;
-  throw new WhetstoneError("option.range", {
-    where: flag,
-    got: `"${text}"`,
+const numberFrom = (flag: string, text: unknown): number =>
+  numberOption(flag, String(text), {
+    isValid: Number.isFinite,
     expected: "a number",
     fix: "Write digits, such as 100 or 3e-4.",
   });
-}
 
 function badValue(flag: string, text: unknown, error: z.ZodError): WhetstoneError {
   const issue = error.issues[0]!;
@@ -429,18 +428,3 @@ function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError 
 
 /** Of TCP. */
 export const highestPort = 65_535;
-
-/** A whole number from an option's text. */
-export function statedNumber(flag: string, text: string, low = 0, high = Number.MAX_SAFE_INTEGER): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (Number.isSafeInteger(value) && value >= low && value <= high) return value;
-  throw new WhetstoneError("option.range", {
-    where: flag,
-    got: `"${text}"`,
-    expected:
-      high === Number.MAX_SAFE_INTEGER
-        ? `a whole number of ${low} or more`
-        : `a whole number from ${low} to ${high}`,
-    fix: "Correct the number.",
-  });
-}
