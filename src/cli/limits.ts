@@ -5,16 +5,25 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { runRows, type StatedRun } from "./options.ts";
 
-type Name = "budget" | "episodes" | "spend" | "price" | "calls" | "tokens" | "cache" | "url" | "keyEnv";
+type Name =
+  | "budget"
+  | "episodes"
+  | "maxSpend"
+  | "price"
+  | "maxCalls"
+  | "maxTokens"
+  | "cache"
+  | "url"
+  | "keyEnv";
 export type Limits = Pick<StatedRun, Name>;
 
 const schema = z.object({
   budget: z.exactOptional(runRows.budget.schema),
   episodes: z.exactOptional(runRows.episodes.schema),
-  spend: z.exactOptional(runRows.spend.schema),
+  maxSpend: z.exactOptional(runRows.maxSpend.schema),
   price: z.exactOptional(runRows.price.schema),
-  calls: z.exactOptional(runRows.calls.schema),
-  tokens: z.exactOptional(runRows.tokens.schema),
+  maxCalls: z.exactOptional(runRows.maxCalls.schema),
+  maxTokens: z.exactOptional(runRows.maxTokens.schema),
   url: z.exactOptional(runRows.url.schema),
   keyEnv: z.exactOptional(runRows.keyEnv.schema),
   /** Seen from the run's folder, as its other files are: the whole project can be moved. */
@@ -36,13 +45,14 @@ export function limitsIn(out: string): Limits {
   const file = join(out, "limits.json");
   if (!existsSync(file)) return {};
   try {
-    const { cache, ...kept } = schema.parse(JSON.parse(readFileSync(file, "utf8")));
+    // a limit under an unknown name would not be kept to
+    const { cache, ...kept } = schema.strict().parse(JSON.parse(readFileSync(file, "utf8")));
     return cache === undefined ? kept : { ...kept, cache: resolve(out, cache) };
   } catch (e) {
     throw new WhetstoneError("checkpoint.damaged", {
       where: file,
       got: messageOf(e).replaceAll(/\s+/g, " "),
-      expected: "what bounds the run, such as spend, price, calls and episodes",
+      expected: "what bounds the run, such as maxSpend, price, maxCalls and episodes",
       fix: "Correct the file, or take it away and state the limits anew.",
       cause: e,
     });

@@ -46,14 +46,14 @@ export interface RunConfig {
   readonly reduction: Reduction;
   /** Sampling sessions that share the requests of each version of the weights. */
   readonly samplers: number;
-  /** Dollars that a model behind an API may cost, over all processes of a run; `calls` and `tokens` likewise. */
-  readonly spend: number;
+  /** Dollars that a model behind an API may cost, over all processes of a run; `maxCalls` and `maxTokens` likewise. */
+  readonly maxSpend: number;
   /** Dollars per million tokens read and written, as in "0.25,2". */
   readonly price: string;
   /** Most requests to it. */
-  readonly calls: number;
+  readonly maxCalls: number;
   /** Most tokens that it reads and writes. */
-  readonly tokens: number;
+  readonly maxTokens: number;
   /** Folder of its replies. */
   readonly cache: string;
   readonly seed: number;
@@ -204,8 +204,8 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "with --engine tinker: sampling sessions for each version of the weights, of 64 requests at a time (default: 1)",
     schema: count(1),
   },
-  spend: {
-    flag: "--spend <usd>",
+  maxSpend: {
+    flag: "--max-spend <usd>",
     help: "with --engine chat and --price: stop before the whole run spends more than this; --resume with more goes on",
     schema: above,
   },
@@ -214,13 +214,13 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "with --engine chat: dollars per million tokens read and written, e.g. 0.25,2",
     schema: text,
   },
-  calls: {
-    flag: "--calls <n>",
+  maxCalls: {
+    flag: "--max-calls <n>",
     help: "with --engine chat: stop before more requests of the whole run than this reach the provider",
     schema: count(1),
   },
-  tokens: {
-    flag: "--tokens <n>",
+  maxTokens: {
+    flag: "--max-tokens <n>",
     help: "with --engine chat: stop before a request that could take the whole run beyond so many tokens, read and written",
     schema: count(1),
   },

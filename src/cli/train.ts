@@ -34,7 +34,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --env facts --live",
     "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
     "whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny --lora 16",
-    "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --spend 2 --price 0.25,2",
+    "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --max-spend 2 --price 0.25,2",
     "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
   addRunOptions(command)
@@ -89,10 +89,10 @@ export async function trainRun(
     keyEnv,
     reduction,
     samplers,
-    spend,
+    maxSpend,
     price,
-    calls,
-    tokens,
+    maxCalls,
+    maxTokens,
     cache,
     seed = 1,
     budget,
@@ -123,7 +123,20 @@ export async function trainRun(
   const engine = await makeEngine(
     engineName,
     {
-      ...{ model, size, lora, device, threads, memory, ...server, spend, price, calls, tokens, cache },
+      ...{
+        model,
+        size,
+        lora,
+        device,
+        threads,
+        memory,
+        ...server,
+        maxSpend,
+        price,
+        maxCalls,
+        maxTokens,
+        cache,
+      },
       ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
     },
     {

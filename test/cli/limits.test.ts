@@ -12,9 +12,15 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 test("limits are kept as they were stated, nothing else is, and the cache moves with the project", () => {
   const out = join(folder, "here", "runs", "one");
   mkdirSync(out, { recursive: true });
-  const stated = { episodes: 600, spend: 5, price: "0.25,2", seed: 3, cache: join(folder, "here", "chat") };
+  const stated = {
+    episodes: 600,
+    maxSpend: 5,
+    price: "0.25,2",
+    seed: 3,
+    cache: join(folder, "here", "chat"),
+  };
   const kept = limitsOf(out, stated);
-  assert.deepEqual(kept, { episodes: 600, spend: 5, price: "0.25,2", cache: "../../chat" });
+  assert.deepEqual(kept, { episodes: 600, maxSpend: 5, price: "0.25,2", cache: "../../chat" });
   writeFileSync(join(out, "limits.json"), JSON.stringify(kept));
   renameSync(join(folder, "here"), join(folder, "there"));
   const { seed: _, ...limits } = { ...stated, cache: join(folder, "there", "chat") };
