@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { Option } from "commander";
 import { makeFolder, removeFolder } from "../common/files/files.ts";
@@ -23,7 +23,8 @@ import { withWeights } from "./tinker.ts";
 import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 import { findWeights } from "./weights.ts";
 
-const weightForms = ["peft", "safetensors"] as const;
+const weightForms = ["peft", "safetensors", "gguf"] as const;
+const valueTypes = ["F32", "BF16", "F16", "Q8_0"] as const;
 type WeightForm = (typeof weightForms)[number];
 
 interface ExportOptions {
@@ -35,7 +36,7 @@ interface ExportOptions {
   readonly servedBy?: string;
   readonly minRating?: string;
   readonly base?: string;
-  readonly type: "F32" | "BF16";
+  readonly type: (typeof valueTypes)[number];
   readonly store: string;
 }
 
@@ -46,6 +47,7 @@ export function addExport(program: Command, io: Io): void {
     "Write a run's weights or trajectories, or training data from production, as other tools take them.",
     [
       "whetstone export facts-grpo-1 --to safetensors --out exported",
+      "whetstone export runs/support --to gguf --type Q8_0 --out support.gguf",
       "whetstone export runs/support/best --to peft --base Qwen/Qwen2.5-0.5B-Instruct --out adapter",
       "whetstone export --to trl-preference --out pairs.jsonl",
       "whetstone export facts-grpo-1 --to verifiers --out traces.jsonl",
@@ -60,20 +62,25 @@ export function addExport(program: Command, io: Io): void {
     .addOption(
       new Option(
         "--to <form>",
-        "weights: a PEFT adapter, or a Hugging Face folder with the adapter merged in; trajectories of a run: conversations, episodes of verifiers or of Minari; training data: conversations, or TRL's formats",
+        "weights: a PEFT adapter, or with the adapter merged in a Hugging Face folder, or a GGUF file for llama.cpp, Ollama and LM Studio; trajectories of a run: conversations, episodes of verifiers or of Minari; training data: conversations, or TRL's formats",
       )
         .choices([
           ...new Set([...weightForms, ...Object.keys(trajectoryForms), ...Object.keys(exportFormats)]),
         ])
         .makeOptionMandatory(),
     )
-    .requiredOption("--out <path>", "weights: a folder that is empty or not there yet; data: a new file")
+    .requiredOption(
+      "--out <path>",
+      "weights: a folder that is empty or not there yet; gguf and data: a new file",
+    )
     .option(
       "--base <name>",
       "what the adapter's config names as its model (default: where the run began); of a run on a server that hands out adapters: the folder of its base model",
     )
     .addOption(
-      new Option("--type <type>", "of the numbers of merged weights").choices(["F32", "BF16"]).default("F32"),
+      new Option("--type <type>", "of the numbers of merged weights; F16 and Q8_0 (8 bits) with gguf alone")
+        .choices([...valueTypes])
+        .default("F32"),
     )
     .option("--iteration <n>", "trajectories: only those of this iteration, from 0")
     .option("--since <when>", "data: only what was served since then: a date, or a time such as 30d")
@@ -132,13 +139,22 @@ async function exportRun(
     throw unnamed(to, "or checkpoint whose weights are meant");
   }
   const { weights, begun } = await findWeights("export", name, store);
+  if (to === "gguf") {
+    await requireNew(out);
+    const { exportGguf } = await import("../engine/local/index.ts");
+    const titled = basename(resolve(name)).replace(/\.gguf$/i, "");
+    await withWeights(weights, begun?.stated ?? {}, base, (from) => exportGguf(from, out, type, titled));
+    io.record({ type: "export", to, out: resolve(out), from: weights });
+    io.say(`Written: ${out}`);
+    return;
+  }
   const isNew = !existsSync(out);
   await requireEmpty(out);
   const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
   const stated = begun?.stated ?? {};
   await withWeights(weights, stated, base, async (from) => {
     if (to === "peft") await exportAdapter(from, out, base ?? stated.model ?? stated.baseModel ?? "");
-    else await exportWeights(from, out, type);
+    else await exportWeights(from, out, folderType(type));
   }).catch(async (e: unknown) => {
     if (isNew) await removeFolder(out);
     throw e;
@@ -206,6 +222,28 @@ const ratingOf = (text: string): number =>
     isValid: Number.isFinite,
     expected: "a number, such as 0.75: thumbs and stars count from 0 to 1",
   });
+
+/** @throws WhetstoneError `option.range`: tools that read such folders compute in these types. */
+function folderType(type: ExportOptions["type"]): "F32" | "BF16" {
+  if (type === "F32" || type === "BF16") return type;
+  throw new WhetstoneError("option.range", {
+    where: "--type",
+    got: `${type} with --to safetensors`,
+    expected: "F32 or BF16",
+    fix: "Write a GGUF file with --to gguf, or leave --type out.",
+  });
+}
+
+async function requireNew(file: string): Promise<void> {
+  await makeFolder(dirname(resolve(file)));
+  if (!existsSync(file)) return;
+  throw new WhetstoneError("folder.unwritable", {
+    where: "--out",
+    got: `${file}, which is there already`,
+    expected: "a new file",
+    fix: "Choose another name, or delete it.",
+  });
+}
 
 /** Makes the folder. Other files beside an export would be taken for parts of it. */
 async function requireEmpty(out: string): Promise<void> {

@@ -152,7 +152,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     schema: z.enum(engineNames),
   },
   model: {
-    flag: "--model <folder|owner/name>",
+    flag: "--model <folder|file.gguf|owner/name>",
     help: "checkpoint to begin from, here or on the Hugging Face Hub (default: random weights); with --engine chat: which model of the API",
     schema: text,
   },
@@ -242,7 +242,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   budget: {
     flag: "--budget <time>",
-    help: "longest training: 90s, 10m, 1h; warm start and final evaluation come on top",
+    help: "longest training: 90s, 10m, 1h; warm start and the evaluations before and after come on top",
     schema: text,
   },
   out: { flag: "--out <folder>", help: "folder of the run", schema: text },
@@ -257,7 +257,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "episodes at a time; results do not depend on it",
     schema: count(1),
   },
-  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence", schema: count(8, mostTokens) },
+  contextTokens: {
+    flag: "--context-tokens <n>",
+    help: "longest sequence (default: as the pretrained model and the memory allow, else 128)",
+    schema: count(8, mostTokens),
+  },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
     help: "save this often, or less where saving would take more than 2 % of the time; 0: after every iteration",

@@ -26,7 +26,7 @@ interface ValidateCommand {
   readonly seed: string;
   readonly engine: string;
   readonly model?: string;
-  readonly contextTokens: string;
+  readonly contextTokens?: string;
 }
 
 const readers = ["local", "tabular"] as const;
@@ -52,8 +52,11 @@ export function addValidate(program: Command, io: Io): void {
       "whose tokenizer reads the environment's vocabulary: local or tabular",
       "local",
     )
-    .option("--model <folder|owner/name>", "the model whose tokenizer counts, in place of the vocabulary's")
-    .option("--context-tokens <n>", "longest sequence", "128")
+    .option(
+      "--model <folder|file.gguf|owner/name>",
+      "the model whose tokenizer counts, in place of the vocabulary's",
+    )
+    .option("--context-tokens <n>", "longest sequence (default: as --model and the memory allow, else 128)")
     .action(async (env: string, options: ValidateCommand) => {
       const engine = readers.find((name) => name === options.engine);
       if (!engine) throw unknownName("--engine", options.engine, readers);
@@ -65,7 +68,9 @@ export function addValidate(program: Command, io: Io): void {
           episodes: statedNumber("--episodes", options.episodes, 1),
           seconds: statedNumber("--seconds", options.seconds, 1),
           seed: statedNumber("--seed", options.seed),
-          contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+          ...(options.contextTokens !== undefined && {
+            contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+          }),
         },
         io,
       );

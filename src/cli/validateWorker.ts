@@ -9,12 +9,13 @@ import { requireEnvironment } from "./catalogue.ts";
 export interface ValidateOrder {
   readonly env: string;
   readonly engine: "local" | "tabular";
-  /** A checkpoint: a folder, or an id on the Hugging Face Hub. */
+  /** A checkpoint: a folder, a GGUF file, or an id on the Hugging Face Hub. */
   readonly model?: string;
   readonly episodes: number;
   readonly seconds: number;
   readonly seed: number;
-  readonly contextTokens: number;
+  /** Default: as the model and the memory allow, else 128. */
+  readonly contextTokens?: number;
 }
 
 export type ValidateAnswer =
@@ -42,7 +43,7 @@ try {
     onEpisode: () => answer({ type: "episode" }),
     onCall: (call) => answer({ type: "call", call }),
   });
-  const { contextTokens } = order;
+  const contextTokens = order.contextTokens ?? (await plannedFor(order.model));
   const codec = await codecFor(environment);
   const report = reportOf(examination, codec && { codec, contextTokens });
   answer({ type: "report", report });
@@ -53,6 +54,10 @@ try {
   } else answer({ type: "error", error });
 } finally {
   clearInterval(alive);
+}
+
+async function plannedFor(model: string | undefined): Promise<number> {
+  return model === undefined ? 128 : (await import("../engine/local/index.ts")).contextOf({ from: model });
 }
 
 /** Nothing where no model was named, and the environment has no vocabulary to make a tokenizer from. */

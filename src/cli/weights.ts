@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
-import { isGguf, noGguf } from "../engine/local/gguf.ts";
+import { isGguf } from "../engine/local/gguf/model.ts";
 import { findCheckpoint } from "../train/checkpoint.ts";
 import { type RunRecord, readRunRecord } from "./runRecord.ts";
 import { existingStore, requireRun } from "./runs.ts";
@@ -33,16 +33,15 @@ async function weightsOf(
   folder: string,
 ): Promise<{ readonly weights: string; readonly begun: Found | undefined }> {
   const isFile = !statSync(folder).isDirectory();
-  const inGguf = isFile
-    ? isGguf(folder)
-    : !existsSync(join(folder, "config.json")) && readdirSync(folder).some(isGguf);
-  if (inGguf) throw noGguf(where, folder);
+  const inGguf = isFile || existsSync(join(folder, "config.json")) ? [] : readdirSync(folder).filter(isGguf);
+  const gguf = isFile && isGguf(folder) ? folder : inGguf.length === 1 ? join(folder, inGguf[0]!) : undefined;
+  if (gguf !== undefined) return { weights: gguf, begun: undefined };
   if (isFile) {
     throw new WhetstoneError("checkpoint.missing", {
       where,
       got: `${folder}, which is a file`,
       expected: "the folder of a run or of a checkpoint",
-      fix: "Name the folder that the file lies in.",
+      fix: "Name the folder that the file lies in, or a GGUF file.",
     });
   }
   const begun = begunAt(folder);

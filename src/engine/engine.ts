@@ -20,6 +20,8 @@ export interface Engine {
   readonly can: ReadonlySet<Capability>;
   /** Default learning rate of its models, if it differs from that of a small transformer. */
   readonly learningRate?: number;
+  /** Longest sequence for runs that state none, in tokens, where the engine's model has one of its own. */
+  contextTokens?(): Promise<number>;
   /** Creates a model with initial weights. */
   create(request: ModelRequest): Promise<Model>;
   /** Opens a model that `Model.save` wrote. */

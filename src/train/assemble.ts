@@ -17,6 +17,7 @@ import { evaluate } from "./evaluate.ts";
 import type { RunEvent } from "./events.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { limitConcurrency } from "./limit.ts";
+import { requireSmallGap } from "./logpGap.ts";
 import { metricsOf } from "./metrics.ts";
 import type { Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
@@ -36,9 +37,6 @@ const patience = 3;
 
 /** So many times as long as a save took, the next one waits: a large model is not written more than it is trained. */
 const savingShare = 50;
-
-/** Largest difference between a log-probability when sampled and in the training pass, on the same weights. */
-const logpTolerance = 1e-4;
 
 export async function assemble(
   settings: RunSettings,
@@ -198,10 +196,10 @@ export async function assemble(
 
     async commit(done) {
       const { iteration } = state;
-      const metrics = { ...metricsOf(done, state), ...spendOf(engine) };
-      requireSmallGap(metrics);
+      const metrics = { ...metricsOf(done, state, journal.found), ...spendOf(engine) };
+      requireSmallGap(done.stats);
       const { experience, advantages } = done;
-      requireActions(experience.trajectories, settings);
+      requireActions(experience.trajectories, settings, "training");
       const broken = experience.trajectories.map((t) => t.end).filter((end) => end.kind === "failed");
       allFailed = broken.length > 0 && broken.length === experience.trajectories.length ? allFailed + 1 : 0;
       if (allFailed > 0 && (iteration === 1 || allFailed >= patience)) {
@@ -242,6 +240,7 @@ export async function assemble(
     },
 
     async evaluate(split, mode, count, when) {
+      const from = performance.now();
       const told = currentArtefact(state);
       const { result, outcomes, trajectories } = await evaluate({
         environment,
@@ -255,6 +254,7 @@ export async function assemble(
         stop,
         ...(told ? { artefact: told.artefact } : {}),
       });
+      requireActions(trajectories, settings, `the evaluation on "${split}"`);
       const broken = trajectories.map(({ end }) => end).find((end) => end.kind === "failed");
       if (broken && when === "before" && result.failed === result.tasks) {
         throw nothingPlayed(
@@ -290,6 +290,8 @@ export async function assemble(
         { when, iteration: state.iteration, ...result, outcomes },
         examples.map((trajectory) => ({ trajectory, phase: when })),
       );
+      // the budget is one of training
+      if (when === "before" && trainingBegan !== undefined) trainingBegan += performance.now() - from;
       report({ type: "evaluation", when, iteration: state.iteration, ...result });
       return result;
     },
@@ -348,25 +350,16 @@ function nothingPlayed(name: string, when: string, count: number, first: string)
 function requireActions(
   trajectories: readonly Trajectory[],
   { contextTokens, environment }: Pick<RunSettings, "contextTokens" | "environment">,
+  when: string,
 ): void {
   const cut = trajectories.flatMap(({ turns, end }) =>
     turns.length === 0 && end.kind === "truncated" && end.limit === "tokens" ? [end.at] : [],
   );
   if (cut.length === 0 || cut.length < trajectories.length) return;
   throw new WhetstoneError("context.tooLong", {
-    where: `environment "${environment.name}"`,
+    where: `environment "${environment.name}", ${when}`,
     got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
     expected: "prompts that leave room for an action",
     fix: `Set --context-tokens above ${Math.max(...cut)}.`,
-  });
-}
-
-function requireSmallGap({ logpGap }: Stats): void {
-  if (logpGap === undefined || logpGap <= logpTolerance) return;
-  throw new WhetstoneError("engine.failed", {
-    where: "sampling and training",
-    got: `log-probabilities that differ by ${logpGap.toExponential(1)} on the same tokens and weights`,
-    expected: `at most ${logpTolerance}`,
-    fix: "This is a fault in the engine: please report it with the run's folder.",
   });
 }

@@ -12,6 +12,8 @@ import type { Trajectory } from "../core/types.ts";
 export interface Journal {
   /** The finished episode of that id, if it was played before the kill. */
   find(episode: string): readonly Trajectory[] | undefined;
+  /** Whether a trajectory came from before the kill: this process has not sampled its tokens. */
+  found(trajectory: string): boolean;
   add(iteration: number, episode: string, trajectories: readonly Trajectory[]): Promise<void>;
   /**
    * Forgets the iterations before this one, since a checkpoint holds what came of them. A resumed run may be behind its
@@ -48,6 +50,7 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   const text = await readFile(file, "utf8").catch(emptyIfMissing(file));
   let whole = 0;
   const kept = new Set<number>();
+  const given = new Set<string>();
   try {
     // what follows the last line end was cut off
     for (const one of text.split("\n").slice(0, -1)) {
@@ -76,7 +79,12 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
     });
   await cut(episodes.size > 0 ? whole : 0);
   return {
-    find: (episode) => episodes.get(episode),
+    find(episode) {
+      const trajectories = episodes.get(episode);
+      for (const { id } of trajectories ?? []) given.add(id);
+      return trajectories;
+    },
+    found: (trajectory) => given.has(trajectory),
     add(iteration, episode, trajectories) {
       kept.add(iteration);
       pending += `${toExactJson({ iteration, episode, trajectories })}\n`;

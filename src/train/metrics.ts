@@ -1,4 +1,5 @@
 /** What is measured of an iteration, by name. */
+import { gapSpread, isGapSum } from "../common/statistics/gaps.ts";
 import type { Experience } from "../core/slots.ts";
 import { type Stats, succeeded } from "../core/types.ts";
 import { average, rewardOf } from "./evaluate.ts";
@@ -22,13 +23,23 @@ function groupShares({ units, trajectories }: Experience): Stats {
   };
 }
 
-/** Every number of an iteration by name; what was not measured is absent. */
-export function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
+/**
+ * Every number of an iteration by name; what was not measured is absent.
+ * @param elsewhere whether a trajectory was sampled by another process: it says nothing of this one's speed.
+ */
+export function metricsOf(
+  { experience, stats, seconds }: Iteration,
+  state: RunState,
+  elsewhere: (trajectory: string) => boolean = () => false,
+): Stats {
   // what somebody else showed is not what the policy can do
   const own = experience.trajectories.filter((t) => t.origin !== "demonstrated");
   const ended = own.filter((t) => t.end.kind !== "failed");
   const tokens = own.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
-  const sampled = tokens.reduce((sum, { action }) => sum + action.length, 0);
+  const here = own
+    .filter((t) => !elsewhere(t.id))
+    .flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
+  const sampled = here.reduce((sum, { action }) => sum + action.length, 0);
   let [surprise, measured] = [0, 0];
   for (const { entropy = [] } of tokens) {
     for (const nats of entropy) surprise += nats;
@@ -45,13 +56,19 @@ export function metricsOf({ experience, stats, seconds }: Iteration, state: RunS
     // of the policy at the tokens that it sampled, nats: where it falls to 0, nothing new is tried any more
     ...(measured > 0 && { entropy: surprise / measured }),
     failed: own.length - ended.length,
-    tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
+    ...((sampled > 0 || tokens.length === 0) && {
+      tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
+    }),
     "seconds.rollout": seconds.rollout,
     "seconds.update": seconds.update,
   };
-  for (const [name, value] of Object.entries(stats)) out[name] = value;
+  for (const [name, value] of Object.entries(stats)) if (!isGapSum("logpGap", name)) out[name] = value;
   for (const [name, value] of Object.entries(state.counters)) out[`total.${name}`] = value;
-  const gaps = Object.entries(stats).filter(([name]) => name.endsWith("logpGap.max"));
-  if (gaps.length > 0) out.logpGap = Math.max(...gaps.map(([, value]) => value));
+  const gap = gapSpread("logpGap", stats);
+  if (gap) {
+    out.logpGap = gap.largest;
+    out["logpGap.mean"] = gap.mean;
+    out["logpGap.p999"] = gap.p999;
+  }
   return out;
 }

@@ -33,6 +33,7 @@ import { loop } from "./loop.ts";
 import type { Run } from "./running.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
+import { toolFindings } from "./toolFinding.ts";
 import { warmStart } from "./warmStart.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
@@ -53,7 +54,7 @@ export interface RunOptions {
   readonly store?: string;
   /** Go on from the last checkpoint in `out`. */
   readonly resume?: boolean;
-  /** Longest sequence, in tokens. Default 128. */
+  /** Longest sequence, in tokens. Default: as the engine's pretrained model and the memory allow, else 128. */
   readonly contextTokens?: number;
   /** Episodes that run at once. Default 64. Does not change results. */
   readonly concurrency?: number;
@@ -143,6 +144,14 @@ function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, stal
   });
 }
 
+/** The longest sequence, in tokens. A run that goes on keeps what it began with, whatever this machine's memory is. */
+async function contextTokensOf({ contextTokens, resume, engine }: RunOptions, out: string): Promise<number> {
+  if (contextTokens !== undefined) return contextTokens;
+  const text = resume ? await readFile(join(out, "run.json"), "utf8").catch(() => undefined) : undefined;
+  const begun = text === undefined ? undefined : (JSON.parse(text) as { readonly contextTokens?: number });
+  return begun?.contextTokens ?? (await engine.contextTokens?.()) ?? 128;
+}
+
 /**
  * Makes sure that the folder is free, or holds this very run when resuming, before any work starts.
  * @returns whether the folder was made here.
@@ -216,7 +225,7 @@ export async function train(
   report: (event: RunEvent) => void,
   stop: AbortSignal,
 ): Promise<RunSummary> {
-  const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
+  const { environment, method, engine, seed = 1, iterations = 80 } = options;
   const began = performance.now();
   const { staleness = 0, importanceCap = 2 } = options;
   requireParts(options);
@@ -224,6 +233,7 @@ export async function train(
   const examined = await examine(environment, options.resume ? withoutPlaying : quickly);
   requireSound(environment.name, examined.findings);
   const out = resolve(options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`));
+  const contextTokens = await contextTokensOf(options, out);
   const warm = warmStartOf(options);
   const evaluation = { tasks: 200, every: 10, validationTasks: 100, ...options.evaluation };
   const name = basename(out);
@@ -352,10 +362,10 @@ const nothingDone = (run: Run | undefined): boolean =>
 
 /** What is wrong with the environment for the model that is to act. @throws WhetstoneError where it cannot act at all. */
 function findingsFor(examined: Examination, { policy, settings }: Run): readonly Finding[] {
-  const { contextTokens } = settings;
+  const { contextTokens, environment } = settings;
   const { findings } = reportOf(examined, policy.chat ? undefined : { codec: policy.codec, contextTokens });
   requireSound(examined.environment.name, findings);
-  return findings;
+  return policy.chat ? findings : [...findings, ...toolFindings(environment.tools ?? [], policy.codec)];
 }
 
 /** The artefact that did best, as a folder that people read and edit. @returns the folder. */

@@ -181,6 +181,10 @@ test("a single iteration is enough to see episodes that fail, that do not act, t
 
 test("a gap between sampling and training, drift, a gradient that jumps or is no number any more", () => {
   assert.deepEqual(found({ logpGap: curve(...Array<number>(19).fill(1e-6), 0.02) }), ["gap"]);
+  const means = (late: number) => curve(...Array<number>(20).fill(2e-6), ...Array<number>(20).fill(late));
+  const largest = curve(...Array<number>(40).fill(5e-4));
+  assert.deepEqual(found({ logpGap: largest, "logpGap.mean": means(4e-5) }), ["gap"]);
+  assert.deepEqual(found({ logpGap: largest, "logpGap.mean": means(6e-6) }), []);
   assert.deepEqual(found({ "klPenalty.kl": steady(20, 0.8) }), ["drift"]);
   assert.deepEqual(found({ gradientNorm: curve(...Array<number>(29).fill(1), 500) }), ["gradient"]);
   assert.deepEqual(found({ gradientNorm: curve(...Array<number>(29).fill(1), Number.NaN) }), ["gradient"]);

@@ -305,14 +305,35 @@ const headroom: HealthCheck = {
   },
 };
 
-const gap = ofCurve("gap", "sampling against training", "logpGap", 1, ({ most }) =>
-  most <= 1e-3
-    ? undefined
-    : {
-        problem: `Sampling and training disagree by up to ${digits(most)} nats a token: ratios are off.`,
-        fix: "The two should run the same weights; this is a fault of the engine or the server.",
+/** Growth of the mean gap between sampling and training that rounding alone does not explain. */
+const grown = 10;
+
+const gap: HealthCheck = {
+  check: "gap",
+  title: "sampling against training",
+  find: ({ curves }) => {
+    const largest = endsOf(curves.logpGap, 1);
+    if (!largest) return undefined;
+    if (largest.most > 1e-3) {
+      return [
+        {
+          problem: `Sampling and training disagree by up to ${digits(largest.most)} nats a token: ratios are off.`,
+          fix: "The two should run the same weights; this is a fault of the engine or the server.",
+          ...{ metric: "logpGap", ...at(largest) },
+        },
+      ];
+    }
+    const mean = endsOf(curves["logpGap.mean"], fewest);
+    if (!mean || mean.late <= Math.max(grown * mean.early, 1e-5)) return [];
+    return [
+      {
+        problem: `The mean gap between sampling and training grew from ${digits(mean.early)} to ${digits(mean.late)} nats a token.`,
+        fix: "Weights of growing size round more coarsely: lower the learning rate, or decay the weights.",
+        ...{ metric: "logpGap.mean", ...at(mean) },
       },
-);
+    ];
+  },
+};
 
 const drift: HealthCheck = {
   check: "drift",

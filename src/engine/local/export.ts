@@ -1,7 +1,10 @@
 /** Exports trained weights for other tools. */
 import { WhetstoneError } from "../../core/errors.ts";
 import { readCheckpoint, readModel, writeModel } from "./checkpoint.ts";
+import { type PackedType, writeGguf } from "./gguf/write.ts";
 import { mergeAdapter, readPeft, writePeft } from "./peft.ts";
+
+export { type PackedType, packedTypes } from "./gguf/write.ts";
 
 /** The folder of an adapter in PEFT's form, and that of its base model. */
 export interface AdapterOf {
@@ -53,4 +56,20 @@ export async function exportWeights(
   const { config, tokenizer, adapter, weights } = await readTrained(from);
   const merged = adapter ? mergeAdapter(weights, adapter, weights) : weights;
   await writeModel(to, { config, tokenizer, weights: merged }, type);
+}
+
+/**
+ * Writes a model with its adapter merged in as one GGUF file, for llama.cpp, Ollama and LM Studio.
+ * @param to a new file. @param type of the matrices. @param name what the file calls the model.
+ * @throws WhetstoneError `checkpoint.damaged`, `disk.write`; `model.unsupported` when the form has no way to say it.
+ */
+export async function exportGguf(
+  from: string | AdapterOf,
+  to: string,
+  type: PackedType,
+  name: string,
+): Promise<void> {
+  const { config, tokenizer, adapter, weights } = await readTrained(from);
+  const merged = adapter ? mergeAdapter(weights, adapter, weights) : weights;
+  await writeGguf(to, { config, tokenizer, weights: merged }, type, name);
 }

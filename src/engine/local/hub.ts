@@ -14,7 +14,7 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { writeError } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { companions, files } from "./checkpoint.ts";
+import { companions, files } from "./folder.ts";
 
 export interface FetchProgress {
   readonly file: string;

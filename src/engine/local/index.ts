@@ -5,12 +5,16 @@ import type { Codec, Model } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Device } from "../../tensor/execute.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
+import { type BaseModel, baseOf } from "./base.ts";
 import { mostThreads } from "./batchSizes.ts";
-import { type ModelFolder, readCheckpoint, readCodec } from "./checkpoint.ts";
+import { readCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";
+import { contextOf } from "./contextPlan.ts";
 import { requireDevice } from "./devices.ts";
+import type { ModelFolder } from "./folder.ts";
 import { startHost } from "./host.ts";
+import { folderOf, type PublishedOptions } from "./locate.ts";
 import { localCapabilities, localModel } from "./model.ts";
 import { placesFor } from "./packing.ts";
 import {
@@ -26,16 +30,18 @@ import {
 } from "./parameters.ts";
 import { readPeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
-import { folderOf, openPublished, type PublishedOptions } from "./published.ts";
+import { openPublished } from "./published.ts";
 import { type Reader, startReader } from "./reader.ts";
+import { readCodec } from "./readTokenizer.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
+export { contextOf, plannedContext } from "./contextPlan.ts";
 export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
-export { type AdapterOf, exportAdapter, exportWeights } from "./export.ts";
+export { type AdapterOf, exportAdapter, exportGguf, exportWeights, type PackedType } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
+export type { PublishedOptions } from "./locate.ts";
 export type { Projection } from "./parameters.ts";
-export type { PublishedOptions } from "./published.ts";
 
 /** A model with random initial weights. */
 export interface ScratchOptions {
@@ -192,6 +198,7 @@ export function localEngine(options: LocalOptions = {}): Engine {
     architecture: Architecture,
     tokenizer: TokenizerFiles,
     contents: ModelContents,
+    base?: BaseModel,
   ): Promise<Model> => {
     await ready;
     const places = options.microBatchTokens ?? placesFor(architecture, memory);
@@ -199,11 +206,15 @@ export function localEngine(options: LocalOptions = {}): Engine {
     const handle = await host.call("create", architecture, { padId, endId }, contents);
     const reader = startReader(tokenizer);
     readers.push(reader);
-    return localModel(id, { host, architecture, tokenizer, reader, places }, handle, contents.version);
+    return localModel(id, { host, architecture, tokenizer, reader, places }, handle, {
+      version: contents.version,
+      base,
+    });
   };
   return {
     name: "local",
     can: localCapabilities,
+    ...(options.from !== undefined && { contextTokens: () => contextOf(options, options.memory) }),
     async create(request: ModelRequest) {
       const { id, seed, contextTokens, heads = [] } = request;
       const { config, tokenizer, weights } =
@@ -215,11 +226,12 @@ export function localEngine(options: LocalOptions = {}): Engine {
       const architecture: Architecture = { config, heads, ...(adapted && { adapter: adapted.adapter }) };
       const first = firstWeights(headParameters(config, heads), random);
       const all: Weights = new Map([...weights, ...(adapted?.tensors ?? []), ...first]);
-      return made(id, architecture, tokenizer, { weights: all, steps: 0, version: 0 });
+      const base = adapted && options.from !== undefined ? await baseOf(options, config, weights) : undefined;
+      return made(id, architecture, tokenizer, { weights: all, steps: 0, version: 0 }, base);
     },
     async open(id, folder) {
-      const { architecture, tokenizer, contents } = await readCheckpoint(folder);
-      return made(id, architecture, tokenizer, contents);
+      const { architecture, tokenizer, contents, base } = await readCheckpoint(folder);
+      return made(id, architecture, tokenizer, contents, base);
     },
     async dispose() {
       for (const reader of readers) reader.close();

@@ -102,16 +102,21 @@ function placeCost(c: DecoderConfig, T: number): number {
 const fastestPlaces = 2048;
 
 /**
- * Positions of a micro-batch whose activations take about this many bytes: what each layer keeps per position for the
- * backward pass, including attention weights over the longest sequences, and the logits over the vocabulary.
+ * Bytes of a position's activations, about: what each layer keeps for the backward pass, including attention weights, and
+ * the logits over the vocabulary.
+ * @param seen tokens of its sequence.
  */
-export function placesFor({ config: c }: Architecture, bytes: number): number {
+export function activationBytes(c: DecoderConfig, seen: number): number {
   const q = c.heads * c.headWidth;
   const kv = c.kvHeads * c.headWidth;
-  const seen = Math.min(longestPack, c.contextTokens);
   const layer = 5 * c.width + 3 * q + 3 * kv + 5 * c.feedForward + c.heads * seen;
-  const numbers = c.layers * layer + 3 * c.vocabulary;
-  return Math.max(64, Math.min(fastestPlaces, Math.floor(bytes / (4 * numbers))));
+  return 4 * (c.layers * layer + 3 * c.vocabulary);
+}
+
+/** Positions of a micro-batch whose activations take about this many bytes. */
+export function placesFor({ config: c }: Architecture, bytes: number): number {
+  const each = activationBytes(c, Math.min(longestPack, c.contextTokens));
+  return Math.max(64, Math.min(fastestPlaces, Math.floor(bytes / each)));
 }
 
 export interface MicroBatch {

@@ -1,48 +1,8 @@
-/** Models that start from a checkpoint: a folder, or a model on the Hugging Face Hub. */
-import { readdir, stat } from "node:fs/promises";
+/** Models that start from a checkpoint: a folder, a GGUF file, or a model on the Hugging Face Hub. */
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import { type ModelFolder, readModel } from "./checkpoint.ts";
-import { isGguf, noGguf } from "./gguf.ts";
-import { type FetchOptions, fetchModel, isHubId } from "./hub.ts";
-
-export interface PublishedOptions {
-  /** A folder, or a Hub id as `owner/name`. An existing folder of that name takes precedence. */
-  readonly from: string;
-  /** Download options. */
-  readonly hub?: FetchOptions;
-  /** Variables for its chat template besides the messages, e.g. `{ enable_thinking: false }`. */
-  readonly templateVariables?: Readonly<Record<string, Json>>;
-}
-
-/**
- * The folder of the model, downloaded if necessary.
- * @throws WhetstoneError `checkpoint.missing`, `model.unsupported`; and those of `fetchModel`.
- */
-export async function folderOf({ from, hub }: PublishedOptions): Promise<string> {
-  const there = await stat(from).catch(() => undefined);
-  if (there?.isDirectory()) return await modelFolder(from);
-  if (there === undefined && isHubId(from) && !isGguf(from)) return fetchModel(from, hub);
-  if (isGguf(from)) throw noGguf("localEngine from", from);
-  throw new WhetstoneError("checkpoint.missing", {
-    where: "localEngine from",
-    got: `${JSON.stringify(from)}, which is ${there ? "a file" : "not a folder"}`,
-    expected: "a checkpoint's folder, or the id of a model on the Hugging Face Hub",
-    fix: there ? "Name the folder of the file." : "Check the path.",
-  });
-}
-
-async function modelFolder(folder: string): Promise<string> {
-  const files = await readdir(folder);
-  if (files.includes("config.json")) return folder;
-  if (files.some(isGguf)) throw noGguf("localEngine from", folder);
-  throw new WhetstoneError("checkpoint.missing", {
-    where: "localEngine from",
-    got: `${folder}, a folder without a config.json`,
-    expected: "the folder of a model in safetensors",
-    fix: "Name the folder that the model's files are in.",
-  });
-}
+import { readModel } from "./checkpoint.ts";
+import type { ModelFolder } from "./folder.ts";
+import { folderOf, type PublishedOptions } from "./locate.ts";
 
 /**
  * The model of a checkpoint, with its own tokenizer and chat template.

@@ -6,6 +6,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
 import { writeError } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { halfTable } from "./float16.ts";
 
 export interface NamedTensor {
   readonly name: string;
@@ -42,7 +43,7 @@ function damaged(where: string, got: string): WhetstoneError {
     where,
     got,
     expected: "a whole safetensors file of float32, bfloat16 or float16 tensors",
-    fix: "Use an earlier checkpoint, or copy the file again.",
+    fix: "Use an intact copy of the file.",
   });
 }
 
@@ -102,19 +103,6 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, P
   return places;
 }
 
-/** A lookup table from float16 bits to float32. */
-let halves: Float32Array | undefined;
-function halfTable(): Float32Array {
-  halves ??= Float32Array.from({ length: 1 << 16 }, (_, bits) => {
-    const sign = bits & 0x8000 ? -1 : 1;
-    const exponent = (bits >> 10) & 31;
-    const fraction = bits & 1023;
-    if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-    return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
-  });
-  return halves;
-}
-
 async function readValues(file: FileHandle, path: string, place: Place): Promise<Float32Array> {
   const size = place.shape.reduce((a, b) => a * b, 1);
   const out = new Float32Array(size);
@@ -162,7 +150,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
 }
 
 /** Rounds float32 to bfloat16: to the nearest, ties to even. */
-function toBFloat16(values: Float32Array): Uint16Array {
+export function toBFloat16(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   return Uint16Array.from(bits, (b, i) =>
     Number.isNaN(values[i]) ? (b >>> 16) | 0x40 : (b + 0x7fff + ((b >>> 16) & 1)) >>> 16,

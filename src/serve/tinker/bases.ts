@@ -7,8 +7,8 @@ import type { Engine } from "../../engine/engine.ts";
 import { readModel } from "../../engine/local/checkpoint.ts";
 import type { FetchOptions } from "../../engine/local/hub.ts";
 import { localEngine, type RunOptions } from "../../engine/local/index.ts";
+import { folderOf } from "../../engine/local/locate.ts";
 import type { Projection } from "../../engine/local/parameters.ts";
-import { folderOf } from "../../engine/local/published.ts";
 
 /** An adapter as a client asks for it. */
 export interface Adapter {

@@ -131,3 +131,57 @@ test("localEngine refuses adapters that cannot be, and what is not there", async
   await refuses({ lora: { from: join(root, "nowhere") } }, failsWith("checkpoint.damaged", /adapter_config/));
   assert.throws(() => localEngine({ memory: 1000 }), failsWith("option.range", /1 MiB/));
 });
+
+test("a checkpoint of an adapter says where its base is, and does without a copy", async () => {
+  const from = await base();
+  const engine = localEngine({ from, lora: { rank: 2 }, threads: 1 });
+  const model = await engine.create(request);
+  await train(model, "one");
+  const frozen = await model.freeze();
+  const [saved, copy, forked] = [await folder("light"), await folder("frozen"), await folder("forked")];
+  await model.save(saved);
+  await frozen.save(copy);
+  await (await model.fork("copy")).save(forked);
+  for (const at of [saved, copy, forked]) {
+    const names = await readdir(at);
+    assert.ok(
+      names.includes("adapter_model.safetensors") && !names.includes("model.safetensors"),
+      `${names}`,
+    );
+  }
+  const opened = await engine.open("policy", saved);
+  assert.deepEqual((await opened.score(batch, want)).logp, (await model.score(batch, want)).logp);
+  await opened.save(forked); // what was opened knows its base too
+  assert.ok(!(await readdir(forked)).includes("model.safetensors"));
+
+  // to begin from it is to begin from what was trained
+  const further = localEngine({ from: saved, threads: 1 });
+  const merged = await (await further.create(request)).score(batch, want);
+  const trained = await model.score(batch, want);
+  near(merged.logp, trained.logp, 1e-5, "merged");
+
+  const other = localEngine({ size, threads: 1 });
+  await (await other.create({ ...request, seed: 8 })).save(from);
+  await assert.rejects(
+    readCheckpoint(saved),
+    failsWith("checkpoint.damaged", /with other weights than when/),
+  );
+  await rm(from, { recursive: true });
+  await assert.rejects(
+    readCheckpoint(saved),
+    failsWith("checkpoint.missing", /whose base model .* is not there any more.*trainer\.json/),
+  );
+  for (const used of [engine, further, other]) await used.dispose();
+});
+
+test("a model's folder that lacks a file is told which, without a word of runs", async () => {
+  for (const name of ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]) {
+    const from = await base();
+    await rm(join(from, name));
+    await assert.rejects(readCheckpoint(from), (e: Error) => {
+      assert.match(e.message, new RegExp(`/${name}: got no such file.*Copy ${name} there`));
+      assert.doesNotMatch(e.message, /run|earlier/);
+      return true;
+    });
+  }
+});

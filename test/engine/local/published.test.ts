@@ -294,9 +294,18 @@ test("a GGUF file, a folder of them, another file and a folder without a config 
   const gguf = join(at, "qwen.Q4_K_M.gguf");
   await writeFile(gguf, "GGUF");
   const open = (from: string) => openPublished({ from }, 10);
-  await assert.rejects(open(gguf), failsWith("model.unsupported", /\.gguf, which is GGUF.*safetensors/));
-  await assert.rejects(open("owner/model.gguf"), failsWith("model.unsupported", /GGUF/));
-  await assert.rejects(open(at), failsWith("model.unsupported", /which is GGUF/));
+  await assert.rejects(
+    open(gguf),
+    failsWith("checkpoint.damaged", /Q4_K_M\.gguf: got 4 bytes, expected a whole GGUF/),
+  );
+  await assert.rejects(
+    open("owner/model.gguf"),
+    failsWith("checkpoint.missing", /gguf", which is not there/),
+  );
+  // the only one in its folder is meant
+  await assert.rejects(open(at), failsWith("checkpoint.damaged", /Q4_K_M\.gguf: got 4 bytes/));
+  await writeFile(join(at, "qwen.Q8_0.gguf"), "GGUF");
+  await assert.rejects(open(at), failsWith("checkpoint.missing", /a folder with 2 GGUF files/));
   const other = await folder();
   await assert.rejects(open(other), failsWith("checkpoint.missing", /a folder without a config\.json/));
   await writeFile(join(other, "weights"), "");

@@ -93,7 +93,7 @@ export function bench(threads = 2): Bench {
       const handle = await host.call("create", architecture, { padId, endId }, contents);
       const reader = startReader(files);
       const parts = { host, architecture, tokenizer: files, reader, places: options.places ?? 4096 };
-      return { model: localModel("policy", parts, handle, 0), weights, config };
+      return { model: localModel("policy", parts, handle, { version: 0, base: undefined }), weights, config };
     },
     [Symbol.asyncDispose]: () => host.close(),
   };

@@ -1,0 +1,164 @@
+/** The tokenizer and chat template of a GGUF file, as a Hugging Face folder would have them. */
+import { z } from "zod";
+import { damagedGguf, type GgufFile, unsupportedGguf } from "./file.ts";
+
+/** Kinds of tokens, from llama.cpp. Words, their parts and bytes are ordinary. */
+export const kinds = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
+
+const named = z.int().nonnegative().optional();
+const shape = z.looseObject({
+  "tokenizer.ggml.model": z.string(),
+  "tokenizer.ggml.pre": z.string().optional(),
+  "tokenizer.ggml.tokens": z.array(z.string()).min(1),
+  "tokenizer.ggml.token_type": z.array(z.int()).optional(),
+  "tokenizer.ggml.merges": z.array(z.string()).optional(),
+  "tokenizer.ggml.bos_token_id": named,
+  "tokenizer.ggml.eos_token_id": named,
+  "tokenizer.ggml.padding_token_id": named,
+  "tokenizer.ggml.unknown_token_id": named,
+  "tokenizer.chat_template": z.string().optional(),
+});
+
+/** How a text is split before merging, by the name that llama.cpp gives it. */
+interface Splitting {
+  /** A regular expression of the parts; without one, GPT-2's. */
+  readonly pattern?: string;
+  /** Whether every digit is a part of its own. */
+  readonly digits?: boolean;
+  readonly normalizer?: "NFC";
+  /** Whether a part that is a token is taken whole. */
+  readonly wholeWords?: boolean;
+}
+
+const llama3: Splitting = {
+  pattern:
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+  wholeWords: true,
+};
+const qwen2: Splitting = {
+  pattern:
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+  normalizer: "NFC",
+};
+export const splittings: Readonly<Record<string, Splitting>> = {
+  "gpt-2": {},
+  smollm: { digits: true },
+  "llama-bpe": llama3,
+  llama3,
+  "llama-v3": llama3,
+  "smaug-bpe": { ...llama3, wholeWords: false },
+  qwen2,
+  "deepseek-r1-qwen": qwen2,
+};
+
+function splittingOf(pre: string | undefined, path: string): Splitting {
+  const known = pre === undefined ? undefined : splittings[pre];
+  if (known) return known;
+  throw unsupportedGguf(
+    path,
+    pre === undefined ? "a tokenizer without tokenizer.ggml.pre" : `a tokenizer of kind "${pre}"`,
+    `one of ${Object.keys(splittings).join(", ")}`,
+    "Use the safetensors checkpoint, which has the tokenizer itself.",
+  );
+}
+
+const byteLevel = (regex: boolean) => ({
+  type: "ByteLevel",
+  add_prefix_space: false,
+  trim_offsets: true,
+  use_regex: regex,
+});
+
+export function preTokenizer({ pattern, digits }: Splitting): object {
+  if (pattern !== undefined) {
+    const split = { type: "Split", pattern: { Regex: pattern }, behavior: "Isolated", invert: false };
+    return { type: "Sequence", pretokenizers: [split, byteLevel(false)] };
+  }
+  if (!digits) return byteLevel(true);
+  return { type: "Sequence", pretokenizers: [{ type: "Digits", individual_digits: true }, byteLevel(true)] };
+}
+
+/** The two files of a Hugging Face tokenizer, and the chat template within the second. */
+export interface TokenizerPair {
+  readonly tokenizer: Readonly<Record<string, unknown>>;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`; `template.failed` without a chat template. */
+export function ggufTokenizer({ metadata, path }: GgufFile): TokenizerPair {
+  const parsed = shape.safeParse(metadata);
+  if (!parsed.success) {
+    const { path: at, message } = parsed.error.issues[0]!;
+    throw damagedGguf(path, `${at[0] === undefined ? "its tokenizer" : String(at[0])}: ${message}`);
+  }
+  const m = parsed.data;
+  const tokens = m["tokenizer.ggml.tokens"];
+  const types = m["tokenizer.ggml.token_type"] ?? [];
+  if (m["tokenizer.ggml.model"] !== "gpt2") {
+    throw unsupportedGguf(
+      path,
+      `a tokenizer of model "${m["tokenizer.ggml.model"]}"`,
+      'a byte-level BPE, "gpt2"',
+      "Use the safetensors checkpoint, which has the tokenizer itself.",
+    );
+  }
+  const splitting = splittingOf(m["tokenizer.ggml.pre"], path);
+  const isAdded = (id: number): boolean => types[id] === kinds.control || types[id] === kinds.userDefined;
+  const added = tokens.flatMap((content, id) =>
+    isAdded(id)
+      ? [
+          {
+            ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false },
+            special: types[id] === kinds.control,
+          },
+        ]
+      : [],
+  );
+  // rows of the embedding table that no text becomes
+  const vocab = Object.fromEntries(
+    tokens.flatMap((token, id) => (types[id] === kinds.unused || isAdded(id) ? [] : [[token, id]])),
+  );
+  const tokenAt = (key: "bos" | "eos" | "padding" | "unknown"): string | null => {
+    const id = m[`tokenizer.ggml.${key}_token_id`];
+    if (id === undefined) return null;
+    const token = tokens[id];
+    if (token === undefined)
+      throw damagedGguf(path, `tokenizer.ggml.${key}_token_id ${id} of ${tokens.length} tokens`);
+    return token;
+  };
+  const template = m["tokenizer.chat_template"];
+  return {
+    tokenizer: {
+      version: "1.0",
+      truncation: null,
+      padding: null,
+      added_tokens: added,
+      normalizer: splitting.normalizer ? { type: splitting.normalizer } : null,
+      pre_tokenizer: preTokenizer(splitting),
+      post_processor: null,
+      decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+      model: {
+        type: "BPE",
+        dropout: null,
+        unk_token: null,
+        continuing_subword_prefix: null,
+        end_of_word_suffix: null,
+        fuse_unk: false,
+        byte_fallback: false,
+        ignore_merges: splitting.wholeWords ?? false,
+        vocab,
+        merges: m["tokenizer.ggml.merges"] ?? [],
+      },
+    },
+    config: {
+      tokenizer_class: "PreTrainedTokenizerFast",
+      bos_token: tokenAt("bos"),
+      eos_token: tokenAt("eos"),
+      pad_token: tokenAt("padding"),
+      unk_token: tokenAt("unknown"),
+      clean_up_tokenization_spaces: false,
+      model_max_length: 1e30,
+      ...(template === undefined ? {} : { chat_template: template }),
+    },
+  };
+}

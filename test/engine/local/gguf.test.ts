@@ -1,0 +1,250 @@
+// GGUF files that llama.cpp's converter and Python package made (bench/peers/gguf_fixtures.py).
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import fc from "fast-check";
+import { isWhetstoneError } from "../../../src/core/errors.ts";
+import { randomStream } from "../../../src/core/random.ts";
+import { readCheckpoint, readModel } from "../../../src/engine/local/checkpoint.ts";
+import { chatCodec } from "../../../src/engine/local/codec.ts";
+import { halfTable } from "../../../src/engine/local/float16.ts";
+import { blockFormats, dequantise } from "../../../src/engine/local/gguf/blocks.ts";
+import { openGguf } from "../../../src/engine/local/gguf/file.ts";
+import { packedTypes, toFloat16 } from "../../../src/engine/local/gguf/pack.ts";
+import { writeGguf } from "../../../src/engine/local/gguf/write.ts";
+import { localEngine } from "../../../src/engine/local/index.ts";
+import {
+  batch,
+  chat,
+  everyToken,
+  fixtures,
+  largestGap,
+  logSoftmax,
+  requireWithin,
+  tensorsAt,
+} from "./fixtures/compare.ts";
+import { failsWith } from "./support.ts";
+
+const folder = join(fixtures, "gguf");
+const scratch = await mkdtemp(join(tmpdir(), "whetstone-gguf-"));
+after(() => rm(scratch, { recursive: true }));
+
+interface Blocks {
+  readonly type: number;
+  readonly data: string;
+  readonly values: string;
+}
+const blocks = JSON.parse(await readFile(join(folder, "blocks.json"), "utf8")) as Record<string, Blocks>;
+const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
+
+for (const [name, { type, data, values }] of Object.entries(blocks)) {
+  test(`blocks of ${name} become the very numbers that gguf makes of them`, () => {
+    const format = blockFormats.get(type)!;
+    assert.equal(format.name, name);
+    const got = dequantise(format, bytesOf(data));
+    const want = new Float32Array(bytesOf(values).buffer);
+    assert.equal(got.length, want.length);
+    assert.deepEqual(got, want);
+  });
+}
+
+test("every format that is known has blocks to compare with", () => {
+  assert.deepEqual(Object.keys(blocks).sort(), [...blockFormats.values()].map((f) => f.name).sort());
+});
+
+for (const name of ["llama", "llama3", "qwen2", "qwen3", "smollm", "smollm3", "yarn"]) {
+  test(`llama.cpp's conversion of ${name} is read as the folder that it was made from`, async () => {
+    const file = await readModel(join(folder, `${name}.gguf`));
+    const original = await readModel(join(fixtures, name));
+    const { unturned, ropeScaling, ...rest } = file.config;
+    const { unturned: every, ropeScaling: scaling, ...want } = original.config;
+    // of the folder, the converter got another base, factor and original length: those of published models
+    assert.deepEqual(rest, name === "llama3" ? { ...want, ropeTheta: 5e8 } : want);
+    if (name === "smollm3")
+      assert.deepEqual([unturned, every], [[], [1]]); // a file cannot say it: every fourth layer
+    else assert.deepEqual(unturned, every);
+    if (scaling?.type === "llama3") {
+      assert.deepEqual(ropeScaling, { ...scaling, factor: 32, originalTokens: 8192 });
+    } else if (scaling?.type === "yarn" && ropeScaling?.type === "yarn") {
+      assert.deepEqual(
+        { ...ropeScaling, attention: Math.fround(ropeScaling.attention) },
+        { ...scaling, attention: Math.fround(scaling.attention) },
+      );
+    } else assert.deepEqual(ropeScaling, scaling);
+    assert.deepEqual([...file.weights.keys()], [...original.weights.keys()]);
+    for (const [tensor, values] of original.weights)
+      assert.deepEqual(file.weights.get(tensor), values, tensor);
+    const [ours, theirs] = [chatCodec(file.tokenizer), chatCodec(original.tokenizer)];
+    assert.deepEqual([ours.vocabulary, ours.endId], [theirs.vocabulary, theirs.endId]);
+    assert.deepEqual([...ours.open(chat.messages)], chat.ids);
+    for (const text of ["the user in an answer", "use  the\n\nuser", "<|im_end|>"]) {
+      assert.deepEqual(ours.encode(text), theirs.encode(text));
+    }
+  });
+}
+
+for (const n of [0, 1]) {
+  test(`a model of mixed formats has the logits of its dequantised weights: mixed-${n}`, async (t) => {
+    const from = join(folder, `mixed-${n}.gguf`);
+    const model = await localEngineOf(from);
+    const { width, ids } = everyToken(model.codec.vocabulary);
+    const { at } = await model.score(batch, { at: { ids, width } });
+    const expected = (await tensorsAt(join(folder, `mixed-${n}.safetensors`))).get("logits")!;
+    requireWithin(t, "log-probabilities", largestGap(at!, logSoftmax(expected, width)), 2e-5);
+  });
+}
+
+async function localEngineOf(from: string) {
+  const own = localEngine({ from, threads: 1 });
+  after(() => own.dispose());
+  return own.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: 64 });
+}
+
+test("a model from a GGUF file is saved as a folder, and read again as the same", async () => {
+  const from = join(folder, "mixed-0.gguf");
+  const model = await localEngineOf(from);
+  await model.save(scratch);
+  const [saved, file] = [await readCheckpoint(scratch), await readModel(from)];
+  assert.deepEqual(saved.tokenizer, file.tokenizer);
+  assert.deepEqual(saved.contents.weights, file.weights);
+  await model.load(scratch); // which compares shape and tokenizer
+});
+
+const whole = new Uint8Array(await readFile(join(folder, "qwen3.gguf")));
+
+async function readBytes(bytes: Uint8Array): Promise<void> {
+  const file = join(scratch, "broken.gguf");
+  await writeFile(file, bytes);
+  await readModel(file);
+}
+
+test("broken files get one clear line", async () => {
+  await assert.rejects(
+    readBytes(new Uint8Array()),
+    failsWith("checkpoint.damaged", /broken\.gguf: got 0 bytes/),
+  );
+  await assert.rejects(readBytes(whole.slice(0, 20)), failsWith("checkpoint.damaged", /got 20 bytes/));
+  await assert.rejects(readBytes(whole.slice(0, 3000)), failsWith("checkpoint.damaged"));
+  await assert.rejects(
+    readBytes(whole.slice(0, -100)),
+    failsWith("checkpoint.damaged", /too short for the tensor/),
+  );
+  const noMagic = whole.slice();
+  noMagic[0] = 0;
+  await assert.rejects(readBytes(noMagic), failsWith("checkpoint.damaged", /magic/));
+  const version = whole.slice();
+  version[4] = 9;
+  await assert.rejects(readBytes(version), failsWith("checkpoint.damaged", /version "9"/));
+  await assert.rejects(readModel(join(scratch, "none.gguf")), failsWith("checkpoint.damaged", /ENOENT/));
+});
+
+test("cut or flipped anywhere, a file is read or refused, and nothing else", async () => {
+  await using file = await openGguf(join(folder, "qwen3.gguf"));
+  assert.ok(file.tensors.size > 10);
+  const change = fc.record({
+    at: fc.nat(whole.length - 1),
+    byte: fc.integer({ min: 0, max: 255 }),
+    cut: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(change, async ({ at, byte, cut }) => {
+      const bytes = cut ? whole.slice(0, at) : whole.slice();
+      if (!cut) bytes[at] = byte;
+      await readBytes(bytes).catch((e: unknown) => {
+        assert.ok(isWhetstoneError(e), `${at} ${byte} ${cut}: ${e instanceof Error ? e.stack : e}`);
+        assert.ok(!e.message.includes("\n"));
+      });
+    }),
+    { numRuns: 150, seed: 1 },
+  );
+});
+
+for (const name of ["llama", "qwen2", "qwen3", "smollm", "yarn"]) {
+  test(`a model is written as llama.cpp's converter writes it: ${name}`, async () => {
+    const original = await readModel(join(fixtures, name));
+    const to = join(scratch, `${name}.gguf`);
+    await writeGguf(to, original, "F32", name);
+    await using ours = await openGguf(to);
+    await using theirs = await openGguf(join(folder, `${name}.gguf`));
+    assert.deepEqual([...ours.tensors.keys()].sort(), [...theirs.tensors.keys()].sort());
+    for (const [tensor, { shape }] of theirs.tensors) {
+      assert.deepEqual(ours.tensors.get(tensor)?.shape, shape, tensor);
+      assert.deepEqual(await ours.read(tensor), await theirs.read(tensor), tensor);
+    }
+    // of the keys that both write, all that decide how the model computes and how texts are read
+    const same = Object.keys(theirs.metadata).filter(
+      (key) => key in ours.metadata && /^(tokenizer|\w+\.(?!name))/.test(key),
+    );
+    const ignored = /^(kv_count|version|general\.(name|size_label)|tokenizer\.ggml\.pre)$/;
+    for (const key of same.filter((k) => !ignored.test(k)))
+      assert.deepEqual(ours.metadata[key], theirs.metadata[key], key);
+    const missing = Object.keys(theirs.metadata).filter(
+      (key) => !(key in ours.metadata) && !key.startsWith("general."),
+    );
+    assert.deepEqual(missing, []);
+  });
+}
+
+test("what is written is read again: exact in float32, rounded in the other types", async () => {
+  const original = await readModel(join(folder, "mixed-0.gguf"));
+  const tolerances = { F32: 0, F16: 2 ** -11, BF16: 2 ** -8, Q8_0: 1 / 200 } as const;
+  for (const type of packedTypes) {
+    const to = join(scratch, `again-${type}.gguf`);
+    await writeGguf(to, original, type, "again");
+    const again = await readModel(to);
+    assert.deepEqual(again.config, original.config);
+    assert.deepEqual(again.tokenizer.template, original.tokenizer.template);
+    assert.deepEqual([...chatCodec(again.tokenizer).open(chat.messages)], chat.ids);
+    for (const [name, values] of original.weights) {
+      const got = again.weights.get(name)!;
+      // of Q8_0, the error is a share of the largest number of its block
+      values.forEach((x, i) => {
+        const block = values.subarray(i - (i % 32), i - (i % 32) + 32);
+        // the step of the smallest float16 scales
+        const least = type === "Q8_0" ? 127 * 2 ** -25 : 2e-8;
+        const scale = type === "Q8_0" ? block.reduce((a, b) => Math.max(a, Math.abs(b)), 0) : Math.abs(x);
+        assert.ok(
+          Math.abs(got[i]! - x) <= tolerances[type] * scale + least,
+          `${type} ${name}[${i}] ${got[i]} ${x}`,
+        );
+      });
+    }
+  }
+  await assert.rejects(writeGguf(join(scratch, "again-F32.gguf"), original, "F32", "again"));
+});
+
+test("Q8_0 and float16 round as gguf does", () => {
+  const random = randomStream(1).split("pack");
+  const values = Float32Array.from({ length: 4096 }, () => random.normal() * 10 ** (4 * random.next() - 3));
+  for (const [i, x] of [0, -0, 65504, 65519, 65520, 1e9, 2 ** -24, 2 ** -25, 3e-8, -1e-5].entries())
+    values[i] = x;
+  const read = halfTable();
+  values.forEach((x) => {
+    const bits = toFloat16(x);
+    // no neighbour is nearer
+    for (const other of [bits - 1, bits + 1]) {
+      const neighbour = read[other & 0xffff]!;
+      if (!Number.isFinite(neighbour) || !Number.isFinite(read[bits]!)) continue;
+      assert.ok(Math.abs(read[bits]! - x) <= Math.abs(neighbour - x), `${x}`);
+    }
+  });
+  assert.deepEqual(
+    [65519, 65520, -1e9, Number.NaN].map((x) => read[toFloat16(x)]),
+    [65504, Infinity, -Infinity, NaN],
+  );
+});
+
+test("a tokenizer that llama.cpp has no name for is refused", async () => {
+  const original = await readModel(join(fixtures, "smollm"));
+  const { template: _, ...own } = original.tokenizer;
+  const write = (tokenizer: typeof original.tokenizer) =>
+    writeGguf(join(scratch, "refused.gguf"), { ...original, tokenizer }, "F32", "refused");
+  await assert.rejects(write(own), failsWith("model.unsupported", /made here/));
+  const splitting = { ...original.tokenizer.tokenizer, pre_tokenizer: { type: "Whitespace" } };
+  await assert.rejects(
+    write({ ...original.tokenizer, tokenizer: splitting }),
+    failsWith("model.unsupported", /splits texts in another way/),
+  );
+});
