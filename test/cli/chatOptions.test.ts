@@ -111,7 +111,7 @@ test("killed, then out of calls, then with more: limits and cache are kept, hold
   assert.ok(paid.length - new Set(paid).size <= 8, `${paid.length} requests`);
   const { calls } = spendIn(rich.err + rich.out);
   assert.ok(calls >= paid.length && calls <= paid.length + 8, `${calls} of ${paid.length} are counted`);
-  assert.equal(JSON.parse(readFileSync(join(folder, "rough", "limits.json"), "utf8")).calls, 1000);
+  assert.equal(JSON.parse(readFileSync(join(folder, "rough", "limits.json"), "utf8")).maxCalls, 1000);
 });
 
 test("nobody at the address, then a key that is refused: a line each and nothing charged; corrected, the run goes on", async () => {

@@ -29,6 +29,8 @@ test("limits are kept as they were stated, nothing else is, and the cache moves 
 
 test("a run of before keeps none, and limits that are none are refused", () => {
   assert.deepEqual(limitsIn(folder), {});
-  writeFileSync(join(folder, "limits.json"), '{"calls":"many"}');
+  writeFileSync(join(folder, "limits.json"), '{"maxCalls":"many"}');
   assert.throws(() => limitsIn(folder), withCode("checkpoint.damaged", /limits\.json.*whole number/));
+  writeFileSync(join(folder, "limits.json"), '{"calls":5}');
+  assert.throws(() => limitsIn(folder), withCode("checkpoint.damaged", /limits\.json.*calls/));
 });
