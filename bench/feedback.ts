@@ -72,7 +72,7 @@ async function entryOf(
   for (const accuracy of contestant.hears ? accuracies : [1]) {
     const keys = Array.from({ length: seeds }, (_, i) => ({ accuracy, learningRate, seed: i + 1 }));
     byAccuracy.set(accuracy, await runs(world, contestant, keys, kept, stop));
-    progress(`${world.name}, ${contestant.name}: ${seeds} seeds, critic ${100 * accuracy} %`);
+    progress(`${world.name}, ${contestant.name}: ${seeds} seeds, critiquer ${100 * accuracy} %`);
   }
   return { contestant, came: { rate, runs: byAccuracy } };
 }
@@ -102,7 +102,7 @@ try {
   await new Command("feedback")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .description(
-      "Success against feedback spent, of six methods in three environments with critics of three accuracies.",
+      "Success against feedback spent, of six methods in three environments with critiquers of three accuracies.",
     )
     .option("--seeds <n>", "seeds 1 to n are reported", count, 8)
     .option(

@@ -64,7 +64,7 @@ export function chart(rows: readonly (readonly Panel[])[]): string {
       ].join("\n");
     }),
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-sans-serif, system-ui, sans-serif" font-size="12" role="img" aria-label="Success without advice against feedback spent, by environment and accuracy of the critic.">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-sans-serif, system-ui, sans-serif" font-size="12" role="img" aria-label="Success without advice against feedback spent, by environment and accuracy of the critiquer.">
 <style>
 text { fill: #1f2328 } .tick { fill: #57606a; font-size: 10.5px } .grid { stroke: #d0d7de; stroke-width: 1 }
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .tick { fill: #8b949e } .grid { stroke: #30363d } }

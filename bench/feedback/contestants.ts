@@ -1,12 +1,12 @@
-/** The six methods of the report, each with a critic of a given accuracy and groups of as many looks. */
+/** The six methods of the report, each with a critiquer of a given accuracy and groups of as many looks. */
 import { teacher } from "../../src/annotate/teacher.ts";
 import {
+  critiqueText,
   environmentText,
   firstOf,
-  type PrivilegedContext,
   siblingSolution,
 } from "../../src/common/tokens/privilegedContext.ts";
-import type { Critiquer } from "../../src/core/critiquer.ts";
+import type { Able } from "../../src/core/evaluator.ts";
 import type { Method } from "../../src/core/slots.ts";
 import { scriptedCritiquer } from "../../src/evaluator/scripted.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
@@ -48,18 +48,13 @@ const settingsOf = ({ learningRate }: Setup, groupSize: number) => ({
   learningRate,
 });
 
-const critic = ({ accuracy }: Setup): Critiquer => scriptedCritiquer({ accuracy, detail: "answer" });
-
-/** A critic that is asked where nothing else can be told. */
-const asked =
-  (ask: Critiquer): PrivilegedContext =>
-  async (ctx, t) =>
-    (await ask(ctx, t, ctx.random.split("critique", t.id)))?.text;
+const critiquer = ({ accuracy }: Setup): Able<"critique"> =>
+  scriptedCritiquer({ accuracy, detail: "answer" });
 
 /** Attempts that are each looked at, criticised, tried again and looked at again: three looks each. */
 const third = ({ looks }: Setup): number => Math.floor(looks / 3);
 
-/** A method of the catalogue with a critic of ours. */
+/** A method of the catalogue with a critiquer of ours. */
 const criticised = (of: Recipe, slots: Parameters<typeof method>[0]["slots"]): Recipe =>
   method({ ...of, slots });
 
@@ -76,7 +71,7 @@ export const contestants: readonly Contestant[] = [
     name: "Critique-GRPO",
     hears: true,
     build: (setup) =>
-      criticised(critiqueGrpo, refining(critic(setup))).build(settingsOf(setup, third(setup))),
+      criticised(critiqueGrpo, refining(critiquer(setup))).build(settingsOf(setup, third(setup))),
   },
   {
     id: "sdpo",
@@ -85,7 +80,7 @@ export const contestants: readonly Contestant[] = [
     // attempts that are looked at, and criticised where there is nothing else to tell
     build: (setup) => {
       const built = sdpo.build(settingsOf(setup, setup.looks / 2));
-      const tell = firstOf(siblingSolution(), environmentText, asked(critic(setup)));
+      const tell = firstOf(siblingSolution(), environmentText, critiqueText(critiquer(setup)));
       return {
         ...built,
         says: ["\n"],
@@ -98,7 +93,7 @@ export const contestants: readonly Contestant[] = [
     name: "RLTF",
     hears: true,
     build: (setup) => {
-      const slots = textFeedback({ critic: critic(setup), distillation: 1, modelling: 0 });
+      const slots = textFeedback({ critiquer: critiquer(setup), distillation: 1, modelling: 0 });
       return criticised(rltf, slots).build(settingsOf(setup, third(setup)));
     },
   },
@@ -107,7 +102,8 @@ export const contestants: readonly Contestant[] = [
     name: "R³L",
     hears: true,
     // half of R³L's group are first attempts
-    build: (setup) => criticised(r3l, reflecting(critic(setup))).build(settingsOf(setup, 2 * third(setup))),
+    build: (setup) =>
+      criticised(r3l, reflecting(critiquer(setup))).build(settingsOf(setup, 2 * third(setup))),
   },
   {
     id: "score-self-correct",

@@ -37,7 +37,7 @@ export function table({ world, entries }: Measured): string {
   const against = entries.flatMap(({ came }) => (typeof came === "string" ? [] : [...came.runs.values()]))[0];
   const head = [
     "method",
-    "critic",
+    "critiquer",
     ...shares.map((share) => `at ${whole(share * budget)}`),
     "mean over the budget",
     "against GRPO",
@@ -89,7 +89,7 @@ function lineOf(runs: readonly Run[], budget: number, parts = 40): Panel["lines"
   });
 }
 
-/** Panels of all environments; what hears no critic is the same in each column. */
+/** Panels of all environments; what hears no critiquer is the same in each column. */
 export function drawn(measured: readonly Measured[], accuracies: readonly number[]): string {
   return chart(
     measured.map(({ world, entries }) =>

@@ -9,7 +9,7 @@ import type { World } from "./worlds.ts";
 export interface RunKey {
   readonly world: string;
   readonly method: string;
-  /** Share of critiques that are true; 1 for a method without critics. */
+  /** Share of critiques that are true; 1 for a method without critiquers. */
   readonly accuracy: number;
   readonly learningRate: number;
   readonly seed: number;

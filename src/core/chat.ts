@@ -36,7 +36,7 @@ export interface Spend {
   readonly usd: number;
 }
 
-/** A chat model. It can act as policy, critic, judge, teacher or simulated user. */
+/** A chat model. It can act as policy, critiquer, judge, teacher or simulated user. */
 export interface Chat {
   readonly id: string;
   /**

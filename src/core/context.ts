@@ -1,10 +1,9 @@
 /** The context of a slot piece: everything it may use, independent of engine and environment. */
 import type { Artefact, ArtefactVersion } from "./artefact.ts";
-import type { Critique, CritiqueRequest } from "./critique.ts";
+import type { EnvironmentEvaluator, EvaluatorRun } from "./evaluator.ts";
 import type { Json } from "./json.ts";
 import type { Frozen, Model } from "./model.ts";
 import type { Random } from "./random.ts";
-import type { Signal } from "./signal.ts";
 import type { Id, Message, ModelId, Role, Task, Trajectory } from "./types.ts";
 
 /** How far a run has come. Schedules and data slots read it. */
@@ -18,25 +17,6 @@ export interface Clock {
   /** Planned number of iterations of the run, if known, for schedules. */
   readonly iterations?: number;
 }
-
-/** Counters of a run. A fair comparison needs equal budgets. */
-export type Counter =
-  | "episodes"
-  | "episodes.failed"
-  | "demonstrations"
-  | "turns"
-  | "environment.steps"
-  | "generations"
-  | "tokens.sampled"
-  | "tokens.discarded"
-  | "tokens.trained"
-  | "rows.cut"
-  | "verifier.calls"
-  | "judge.calls"
-  | "judge.failures"
-  | "jobs.late"
-  | "artefacts.proposed"
-  | "artefacts.refused";
 
 /** A policy that is a program: it gets the conversation that a model would get, and returns the action's text. */
 export interface ProgramPolicy {
@@ -151,7 +131,7 @@ export interface Artefacts {
  * Everything that a piece of a method may use in one iteration: tasks, models, helpers, the environment, randomness and
  * memory.
  */
-export interface Ctx {
+export interface Ctx extends EvaluatorRun {
   readonly clock: Clock;
   /** Random stream of this iteration. Split it; never share it between concurrent pieces. */
   readonly random: Random;
@@ -165,22 +145,14 @@ export interface Ctx {
   helper<In = unknown, Label = number, Out = number>(name: string): Helper<In, Label, Out>;
   /** Plays an episode and returns one trajectory per role. A failing environment fails its episode, not the run. */
   play(play: Play): Promise<readonly Trajectory[]>;
-  /** The environment's own outcome signals for a trajectory. */
-  verify(trajectory: Trajectory): Promise<readonly Signal[]>;
   /**
-   * Probability that the environment's judge prefers the first of two trajectories of one task; undefined where the judge failed.
-   * @throws WhetstoneError `capability.missing` where the environment has no judge.
+   * The environment as an evaluator. Pieces ask it through `evaluatorIn`, which counts; an evaluator that builds on it asks it
+   * directly.
    */
-  prefer(first: Trajectory, second: Trajectory): Promise<number | undefined>;
-  /**
-   * The environment's own templated critique of a trajectory, true or misleading; undefined where it failed.
-   * @throws WhetstoneError `capability.missing` where the environment writes no critiques.
-   */
-  critique(trajectory: Trajectory, request: CritiqueRequest): Promise<Critique | undefined>;
+  readonly environment: EnvironmentEvaluator;
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;
   readonly memory: Memory;
   readonly artefacts: Artefacts;
-  count(counter: Counter, amount: number): void;
 }

@@ -10,7 +10,7 @@ export interface Mark {
   readonly good: boolean;
 }
 
-/** A critique. Fields that the critic did not fill are absent. */
+/** A critique. Fields that the critiquer did not fill are absent. */
 export interface Critique {
   readonly text: string;
   /** "inefficient": it succeeded, in more turns than necessary. */
@@ -19,7 +19,7 @@ export interface Critique {
   readonly turn?: number;
   /** Spans never overlap, since overlapping ones could contradict each other. */
   readonly marks?: readonly Mark[];
-  /** The trajectory of the run's own model that wrote it, if one did, so that the critic can be trained. */
+  /** The trajectory of the run's own model that wrote it, if one did, so that the critiquer can be trained. */
   readonly written?: Trajectory;
 }
 

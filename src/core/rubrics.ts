@@ -1,4 +1,5 @@
 /** A judge's rubrics and analysers, as a versioned library. */
+import type { Able } from "./evaluator.ts";
 import type { Id } from "./types.ts";
 
 /** A "skill" is a criterion in words; a "tool" is the prompt of an analyser, whose findings the judge reads. */
@@ -20,14 +21,10 @@ export interface Candidate {
 }
 
 /**
- * Scores candidates for one task by a library: a score in [0, 1] for each, in the order given, or undefined where the
- * judge failed. The judge itself is frozen; only the library changes.
+ * A judge that follows a library: an evaluator whose scores of candidates for one task, shown together, are in [0, 1]. The
+ * judge itself is frozen; only the library changes.
  */
-export type RubricJudge<Item> = (
-  library: RubricLibrary,
-  candidates: readonly Item[],
-  call: number,
-) => Promise<readonly number[] | undefined>;
+export type RubricJudge<Item = Candidate> = (library: RubricLibrary) => Able<"score", Item>;
 
 /** One edit of a library. */
 export type RubricEdit =

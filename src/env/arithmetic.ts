@@ -70,14 +70,14 @@ function careless(sum: string): number {
 }
 
 /** Feedback on an answer; "right" for a right one. */
-function verdict(task: Task, said: string): string {
+function feedbackOn(task: Task, said: string): string {
   if (!/^-?\d{1,9}$/.test(said)) return "not a whole number";
   const more = Number(said) - Number(task.reference);
   return more === 0 ? "right" : more > 0 ? "too high" : "too low";
 }
 
-function judge(task: Task, reply: string): Tried {
-  const text = verdict(task, reply);
+function grade(task: Task, reply: string): Tried {
+  const text = feedbackOn(task, reply);
   return { rewards: { outcome: text === "right" ? 1 : 0 }, text };
 }
 
@@ -130,7 +130,7 @@ export function arithmetic(options: ArithmeticOptions = {}): Environment {
       "right not a whole number too high low",
     ],
     tasks: (split) => all.get(split) ?? [],
-    judge,
+    grade,
     flawed: (task) => String(careless(String(task.metadata.sum))),
   });
 }

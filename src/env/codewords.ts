@@ -66,7 +66,7 @@ export function codewords(options: CodewordsOptions = {}): Environment {
         const stream = randomStream(seed).split("code", same ? 0 : question);
         return { code: Array.from({ length }, () => words[stream.below(vocabulary)]!) };
       },
-      judge: (task, reply) => {
+      grade: (task, reply) => {
         const said = reply.split(/\s+/);
         const right = codeOf(task).filter((word, place) => said[place] === word).length;
         const success = right === length && said.length === length;
@@ -82,8 +82,8 @@ export function codewords(options: CodewordsOptions = {}): Environment {
     critiqueVocabulary: () => critiqueWords(length),
     async critique(task, trajectory, request) {
       const parts = partsOf(task, trajectory);
-      const verdict = parts.every(({ good }) => good) ? "success" : "failure";
-      return templated({ outcome: verdict, parts }, request, remedies);
+      const outcome = parts.every(({ good }) => good) ? "success" : "failure";
+      return templated({ outcome, parts }, request, remedies);
     },
   };
 }

@@ -24,7 +24,7 @@ const numbersOf = (task: Task): readonly number[] => task.metadata.numbers as re
 const targetOf = (task: Task): number => Number(task.metadata.target);
 
 /** Feedback on a sum; "right" for a right one. */
-function verdict(task: Task, said: string): string {
+function feedbackOn(task: Task, said: string): string {
   const read = readSum(said);
   if ("wrong" in read) return `cannot be taken : ${read.wrong}`;
   const left = [...numbersOf(task)];
@@ -63,8 +63,8 @@ function built(
   return parts[0];
 }
 
-function judge(task: Task, reply: string): Tried {
-  const text = verdict(task, reply);
+function grade(task: Task, reply: string): Tried {
+  const text = feedbackOn(task, reply);
   return { rewards: { outcome: text === "right" ? 1 : 0 }, text };
 }
 
@@ -118,7 +118,7 @@ export function countdown(options: CountdownOptions = {}): Environment {
       "does not use is no whole number too high low",
     ],
     tasks: (split) => all.get(split) ?? [],
-    judge,
+    grade,
     flawed(task, _conversation, random) {
       const any = (): string => operators[random.below(operators.length)]!;
       return numbersOf(task).reduce((text, n, i) => (i === 0 ? String(n) : `${text} ${any()} ${n}`), "");

@@ -129,7 +129,7 @@ export interface Environment<Meta extends object = Metadata> {
    * critiques. Must not throw, like `verify`.
    */
   critique?(task: Task<Meta>, trajectory: Trajectory, request: CritiqueRequest): Promise<Critique>;
-  /** Texts with every word of its critiques that the vocabulary lacks. A run adds them to the vocabulary where its method uses critics. */
+  /** Texts with every word of its critiques that the vocabulary lacks. A run adds them to the vocabulary where its method asks for critiques. */
   readonly critiqueVocabulary?: () => readonly string[];
 }
 

@@ -23,7 +23,7 @@ import { textNavigation } from "./textNavigation.ts";
 import { tickets } from "./tickets.ts";
 import { toolChains } from "./toolChains.ts";
 import { toolWorld } from "./toolWorld/toolWorld.ts";
-import { trajectoryJudge } from "./toolWorld/trajectoryJudge.ts";
+import { trajectoryComparison } from "./toolWorld/trajectoryComparison.ts";
 import { users } from "./users/users.ts";
 import { wordle } from "./wordle/wordle.ts";
 
@@ -85,10 +85,10 @@ export { chainWords, type ToolChainsOptions, toolChains } from "./toolChains.ts"
 export { type PairOptions, trajectoryPairs } from "./toolWorld/pairs.ts";
 export { type ToolWorldOptions, toolWorld } from "./toolWorld/toolWorld.ts";
 export {
-  type TrajectoryJudge,
-  type TrajectoryJudgeOptions,
-  trajectoryJudge,
-} from "./toolWorld/trajectoryJudge.ts";
+  type TrajectoryComparison,
+  type TrajectoryComparisonOptions,
+  trajectoryComparison,
+} from "./toolWorld/trajectoryComparison.ts";
 export {
   type Advice,
   adviceOf,
@@ -257,6 +257,6 @@ export const environments: readonly EnvironmentEntry[] = [
   {
     name: "trajectory-pairs",
     summary: "say which of two attempts at a task with tools is the better one",
-    make: () => trajectoryJudge(),
+    make: () => trajectoryComparison(),
   },
 ];

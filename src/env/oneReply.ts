@@ -6,7 +6,7 @@ import type { Task } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** The outcome of a reply. */
-export interface Judged {
+export interface Graded {
   readonly rewards: Readonly<Record<string, number>>;
   readonly success: boolean;
   /** Feedback text, if any. */
@@ -28,13 +28,13 @@ export interface OneReplyOptions {
   readonly ask?: (question: number) => string;
   readonly metadata?: (question: number) => Readonly<Record<string, Json>>;
   /** Must not throw, also for texts that are no answer. */
-  judge(task: Task, reply: string): Judged;
+  grade(task: Task, reply: string): Graded;
   expert(task: Task): string;
 }
 
 /** An environment whose episodes are one question and one reply. */
 export function oneReply(options: OneReplyOptions): Environment {
-  const { name, summary, questions, length, words, seed, judge, expert, metadata } = options;
+  const { name, summary, questions, length, words, seed, grade, expert, metadata } = options;
   const { ask = (question: number) => `q${question}` } = options;
   const sizes: Readonly<Record<string, number>> = { train: questions, test: questions };
   const taskAt = (split: string, index: number): Task => {
@@ -53,7 +53,7 @@ export function oneReply(options: OneReplyOptions): Environment {
       act: async ({ content }) => {
         if (ended) return alreadyOver;
         ended = true;
-        const { rewards, success, text } = judge(task, content.trim());
+        const { rewards, success, text } = grade(task, content.trim());
         return {
           rewards,
           ...(text !== undefined && { text }),
@@ -76,7 +76,7 @@ export function oneReply(options: OneReplyOptions): Environment {
     start: async (task) => start(task),
     async verify(task, { turns }) {
       const reply = turns.at(-1)?.action.content;
-      return reply === undefined ? { outcome: 0 } : judge(task, reply.trim()).rewards;
+      return reply === undefined ? { outcome: 0 } : grade(task, reply.trim()).rewards;
     },
   });
 }

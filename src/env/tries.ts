@@ -24,7 +24,7 @@ export interface TriesOptions {
   /** Whether partial rewards are given too, every turn; `outcome` is given at the end. Default false. */
   readonly partial?: boolean;
   /** Must not throw, also for texts that are no answer. */
-  readonly judge: (task: Task, reply: string) => Tried | Promise<Tried>;
+  readonly grade: (task: Task, reply: string) => Tried | Promise<Tried>;
 }
 
 interface SoFar {
@@ -37,7 +37,7 @@ interface SoFar {
  * An episode of tries. Feedback on a reply is the next observation, or the step's text after the last reply.
  */
 export function tries(options: TriesOptions, from: SoFar = { made: 0, over: false, said: "" }): Episode {
-  const { task, turns, judge, partial = false } = options;
+  const { task, turns, grade, partial = false } = options;
   let now = from;
   return {
     observe: async () => ({
@@ -49,7 +49,7 @@ export function tries(options: TriesOptions, from: SoFar = { made: 0, over: fals
     }),
     async act({ content }): Promise<Step> {
       if (now.over) return alreadyOver;
-      const { rewards, text } = await judge(task, content.trim());
+      const { rewards, text } = await grade(task, content.trim());
       const success = rewards.outcome === 1;
       const made = now.made + 1;
       now = { made, over: success || made >= turns, said: text };
@@ -74,18 +74,18 @@ export interface TriedWorld
   readonly actionTokens: number;
 }
 
-/** Makes an environment of this kind: its expert replies with the reference, and `verify` judges the last reply. */
-export function tried({ turns, partial, judge, actionTokens, ...world }: TriedWorld): Environment {
+/** Makes an environment of this kind: its expert replies with the reference, and `verify` grades the last reply. */
+export function tried({ turns, partial, grade, actionTokens, ...world }: TriedWorld): Environment {
   return defineEnvironment({
     ...world,
     abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     limits: { turns, actionTokens },
-    start: async (task) => tries({ task, turns, judge, ...(partial === undefined ? {} : { partial }) }),
+    start: async (task) => tries({ task, turns, grade, ...(partial === undefined ? {} : { partial }) }),
     expert: (task) => task.reference ?? "",
     async verify(task, { turns: made }) {
       const last = made.at(-1)?.action.content.trim();
-      return last === undefined ? { outcome: 0 } : (await judge(task, last)).rewards;
+      return last === undefined ? { outcome: 0 } : (await grade(task, last)).rewards;
     },
   });
 }

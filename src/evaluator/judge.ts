@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { transcript } from "../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../core/chat.ts";
-import type { Ctx } from "../core/context.ts";
-import type { Trajectory } from "../core/types.ts";
+import { type Able, type Attempt, scorer } from "../core/evaluator.ts";
 
 const written = z.object({
   why: z.string().describe("one sentence"),
@@ -10,17 +9,13 @@ const written = z.object({
 });
 
 /**
- * A judge that is a chat model of any provider, for use with `judged`: a score in [0, 1] by a rubric in words. The reason
- * comes before the score. Undefined where no answer fits, or the provider fails. Each call has its own seed.
+ * A judge that is a chat model of any provider: a score in [0, 1] by a rubric in words. The reason comes before the score.
+ * Undefined where no answer fits, or the provider fails.
  */
-export function chatJudge(
-  chat: Chat,
-  rubric: string,
-): (ctx: Ctx, trajectory: Trajectory, call: number) => Promise<number | undefined> {
-  return async (ctx, t, call) => {
-    const content = `Judge what an agent did, by this rubric: ${rubric}\n\n${transcript(t)}`;
-    const { seed } = ctx.random.split("judge", t.id, call);
+export function chatJudge(chat: Chat, rubric: string): Able<"score"> {
+  return scorer<Attempt>("chat judge", async ({ trajectory }, { random: { seed } }) => {
+    const content = `Judge what an agent did, by this rubric: ${rubric}\n\n${transcript(trajectory)}`;
     const said = await chat.ask({ messages: [{ role: "user", content }], seed }, written).catch(unlessFailed);
     return said?.score;
-  };
+  });
 }

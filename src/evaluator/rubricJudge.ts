@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Chat, unlessFailed } from "../core/chat.ts";
-import { randomStream } from "../core/random.ts";
-import type { Candidate, Rubric, RubricJudge } from "../core/rubrics.ts";
+import type { Candidate, Rubric, RubricJudge, RubricLibrary } from "../core/rubrics.ts";
+import type { Stats } from "../core/types.ts";
 
 /** Settings of {@link chatRubricJudge}. */
 export interface ChatRubricJudgeOptions {
@@ -27,8 +27,11 @@ export function chatRubricJudge(
   chat: Chat,
   { routed = 8 }: ChatRubricJudgeOptions = {},
 ): RubricJudge<Candidate> {
-  return async ({ rubrics }, candidates, call) => {
-    const { seed } = randomStream("rubric judge").split(call);
+  const score = async (
+    { rubrics }: RubricLibrary,
+    candidates: readonly Candidate[],
+    seed: number,
+  ): Promise<readonly Stats[] | undefined> => {
     const [first] = candidates;
     if (!first) return [];
     const chosen = rubrics.length > routed ? await route(chat, rubrics, first, routed, seed) : rubrics;
@@ -43,9 +46,13 @@ export function chatRubricJudge(
     ].join("\n\n");
     const said = await chat.ask({ messages: [{ role: "user", content }], seed }, written).catch(unlessFailed);
     return said?.candidates.length === candidates.length
-      ? said.candidates.map(({ score }) => score)
+      ? said.candidates.map((one) => ({ score: one.score }))
       : undefined;
   };
+  return (library) => ({
+    name: "chat rubric judge",
+    score: (candidates, { random }) => score(library, candidates, random.seed),
+  });
 }
 
 /** The rubrics that the judge selects; the first ones where it selects none that exist. */

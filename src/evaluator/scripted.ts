@@ -1,5 +1,5 @@
 import type { CritiqueDetail } from "../core/critique.ts";
-import type { Critiquer } from "../core/critiquer.ts";
+import { type Able, able, type EnvironmentEvaluator } from "../core/evaluator.ts";
 
 /** Settings of {@link scriptedCritiquer}. */
 export interface ScriptedCritiquerOptions {
@@ -9,15 +9,21 @@ export interface ScriptedCritiquerOptions {
   readonly detail?: CritiqueDetail;
 }
 
-/** A critic of known accuracy: it uses the environment's own templates, which are true with a given probability. */
+/**
+ * A critiquer of known accuracy: it uses the templates of the run's environment, which are true with a given probability.
+ * Throws WhetstoneError `capability.missing` where the environment writes no critiques, or outside of a run.
+ */
 export function scriptedCritiquer({
   accuracy = 1,
   detail = "hint",
-}: ScriptedCritiquerOptions = {}): Critiquer {
-  return (ctx, trajectory, random) =>
-    ctx.critique(trajectory, {
-      right: random.split("accuracy").next() < accuracy,
-      detail,
-      random: random.split("template"),
-    });
+}: ScriptedCritiquerOptions = {}): Able<"critique"> {
+  const name = "scripted critiquer";
+  return {
+    name,
+    critique: async (attempt, { random, run }) => {
+      const right = random.split("accuracy").next() < accuracy;
+      const environment: EnvironmentEvaluator = run?.environment ?? { name };
+      return able(environment, "critique")(attempt, { right, detail, random: random.split("template") });
+    },
+  };
 }

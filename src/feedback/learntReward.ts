@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { Ctx } from "../core/context.ts";
+import { type Attempt, evaluatorIn, scorer, totalScore } from "../core/evaluator.ts";
+import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
 import { paid, type Trajectory } from "../core/types.ts";
 
@@ -23,8 +25,8 @@ export interface LearntRewardOptions {
 /**
  * Scores every trajectory with a learnt reward model, also those without feedback. Each iteration, the model is fitted to
  * all trajectories so far with their feedback, where missing feedback (null) is distinct from dislike; then it scores the
- * new ones. The run's memory keeps the rows. Failed episodes are neither fitted nor scored; a prediction of NaN gives no
- * signal.
+ * new ones. The run's memory keeps the rows. Failed episodes are neither fitted nor scored; a prediction of NaN is a
+ * failure and gives no signal.
  *
  * The helper maps features to a number and is fitted to numbers or null, such as an observational reward.
  */
@@ -39,23 +41,26 @@ export function learntReward(options: LearntRewardOptions): Feedback {
   return async (ctx, experience) => {
     const model = ctx.helper<Features, number | null, number>(helper);
     const trajectories = experience.trajectories.filter((t) => t.end.kind !== "failed");
-    const xs = trajectories.map((t) => features(ctx, t));
     if (keep > 0) {
       const key = `learntReward ${helper}`;
       const before = kept.parse(ctx.memory.get(key) ?? []);
-      const now = xs.map((x, i) => ({ x, y: heard(trajectories[i]!) }));
+      const now = trajectories.map((t) => ({ x: features(ctx, t), y: heard(t) }));
       const rows = [...before, ...now].slice(-keep);
       ctx.memory.set(key, rows);
       await model.fit(rows.map((row) => ({ ...row, weight: 1 })));
     }
-    const scores = await model.predict(xs);
-    return trajectories.flatMap((t, i) => {
-      const value = scores[i]!;
-      if (Number.isNaN(value)) return [];
-      return [
-        { kind: "score" as const, channel, about: [{ trajectory: t.id }], value, source: "reward model" },
-      ];
+    const rewardModel = scorer<Attempt>(
+      "reward model",
+      async ({ trajectory }) => (await model.predict([features(ctx, trajectory)]))[0],
+    );
+    const { score } = evaluatorIn(ctx, rewardModel);
+    const signals = trajectories.map(async (t): Promise<Signal[]> => {
+      const scores = await score(t, ctx.random.split("reward model", t.id));
+      if (!scores) return [];
+      const value = totalScore(scores);
+      return [{ kind: "score", channel, about: [{ trajectory: t.id }], value, source: rewardModel.name }];
     });
+    return (await Promise.all(signals)).flat();
   };
 }
 

@@ -1,10 +1,13 @@
 import { mapById } from "../common/mapById.ts";
+import { type Able, evaluatorIn } from "../core/evaluator.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
 import type { Id } from "../core/types.ts";
 
 /** Settings of {@link winRates}. */
 export interface WinRatesOptions {
+  /** Default: the environment. */
+  readonly evaluator?: Able<"compare">;
   /**
    * What an attempt is compared with: the other units of its group, or the attempts at its task that are in no unit, such as
    * an opponent's. Default "group".
@@ -17,16 +20,17 @@ export interface WinRatesOptions {
 }
 
 /**
- * Win rate of an attempt against others at its task, by the environment's judge: a reward for each unit's trajectory.
+ * Win rate of an attempt against others at its task, by an evaluator that compares: a reward for each unit's trajectory.
  *
  *     R[y] = mean over y′ of P(y ≻ y′) − less
  *
- * Comparisons that the judge fails are ignored; an attempt without comparisons gets no signal. Failed episodes are no
+ * Failed comparisons are ignored; an attempt without comparisons gets no signal. Failed episodes are no
  * opponents.
  */
 export function winRates(options: WinRatesOptions = {}): Feedback {
-  const { against = "group", less = 0, channel = "outcome" } = options;
+  const { evaluator, against = "group", less = 0, channel = "outcome" } = options;
   return async (ctx, { trajectories, units }) => {
+    const { compare } = evaluatorIn(ctx, evaluator ?? ctx.environment);
     const byId = mapById(trajectories);
     const groupOf = new Map<Id, Id>(units.flatMap((u) => u.members.map((id) => [id, u.group])));
     const rest = trajectories.filter((t) => !groupOf.has(t.id) && t.end.kind !== "failed");
@@ -37,12 +41,19 @@ export function winRates(options: WinRatesOptions = {}): Feedback {
         against === "group"
           ? trajectories.filter((t) => t !== own && groupOf.get(t.id) === group)
           : rest.filter((t) => t.task === own.task);
-      const won = (await Promise.all(others.map((other) => ctx.prefer(own, other)))).filter(
-        (p) => p !== undefined,
-      );
+      const asked = others.map((other) => compare(own, other, ctx.random.split("compare", id, other.id)));
+      const won = (await Promise.all(asked)).filter((p) => p !== undefined);
       if (won.length === 0) return [];
       const value = won.reduce((a, b) => a + b, 0) / won.length - less;
-      return [{ kind: "reward", channel, about: [{ trajectory: id }], value, source: "environment" }];
+      return [
+        {
+          kind: "reward",
+          channel,
+          about: [{ trajectory: id }],
+          value,
+          source: evaluator?.name ?? "environment",
+        },
+      ];
     });
     return (await Promise.all(signals)).flat();
   };

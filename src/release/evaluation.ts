@@ -64,16 +64,16 @@ export function evaluation(options: EvaluationOptions): Evaluation {
 
     async decide({ settled, closed, doubts }, baseline, candidate, level) {
       const comparison = sequentialDecision({ guardrails, range, level, minimumEffect });
-      const armOf = (version: Id) =>
+      const trainingArm = (version: Id) =>
         version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
       for (const [i, { version, measures }] of settled.entries()) {
         if (i % atOnce === 0) await others();
-        const arm = armOf(version);
+        const arm = trainingArm(version);
         if (arm) comparison.see({ arm, measures, early: true });
       }
       for (const [i, { version, measures, reward }] of closed.entries()) {
         if (i % atOnce === 0) await others();
-        const arm = armOf(version);
+        const arm = trainingArm(version);
         if (arm) comparison.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
       }
       const judgement = comparison.judgement();

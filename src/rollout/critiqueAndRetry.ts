@@ -3,7 +3,7 @@
 import { withoutAdvice } from "../common/tokens/rewrite.ts";
 import type { Ctx } from "../core/context.ts";
 import type { Critique } from "../core/critique.ts";
-import type { Critiquer } from "../core/critiquer.ts";
+import { type Able, evaluatorIn } from "../core/evaluator.ts";
 import type { Experience } from "../core/slots.ts";
 import type { Id, Message, Stats, Trajectory } from "../core/types.ts";
 
@@ -56,8 +56,8 @@ export async function retried(ctx: Ctx, earlier: Trajectory, retry: Retry): Prom
 
 /** Settings of {@link critiqueAndRetry}. */
 export interface CritiqueAndRetryOptions {
-  readonly critic: Critiquer;
-  /** Name of the critic's random streams. */
+  readonly critiquer: Able<"critique">;
+  /** Name of the critiquer's random streams. */
   readonly stream: string;
   /** Which attempts are criticised. Default: all. */
   readonly of?: (t: Trajectory) => boolean;
@@ -80,6 +80,7 @@ export async function critiqueAndRetry(
   review: CritiqueAndRetryOptions,
 ): Promise<readonly CritiquedAttempt[]> {
   const { trajectories, units } = experience;
+  const { critique } = evaluatorIn(ctx, review.critiquer);
   const groupOf = new Map(units.flatMap(({ members, group }) => members.map((m) => [m, group])));
   const attempts = trajectories.flatMap((t) => {
     const group = groupOf.get(t.id);
@@ -87,13 +88,11 @@ export async function critiqueAndRetry(
   });
   return Promise.all(
     attempts.map(async ({ t, group }, i): Promise<CritiquedAttempt> => {
-      const critique =
-        (review.of?.(t) ?? true)
-          ? await review.critic(ctx, t, ctx.random.split(review.stream, t.id))
-          : undefined;
-      const again = critique && review.retry(critique, t);
+      const said =
+        (review.of?.(t) ?? true) ? await critique(t, ctx.random.split(review.stream, t.id)) : undefined;
+      const again = said && review.retry(said, t);
       const retry = again && (await retried(ctx, t, { ...again, attempt: trajectories.length + i }));
-      return { t, group, critique, retry };
+      return { t, group, critique: said, retry };
     }),
   );
 }

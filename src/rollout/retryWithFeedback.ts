@@ -1,12 +1,12 @@
 import type { Critique } from "../core/critique.ts";
-import type { Critiquer } from "../core/critiquer.ts";
+import type { Able } from "../core/evaluator.ts";
 import type { Rollout } from "../core/slots.ts";
 import { type Message, succeeded, type Trajectory } from "../core/types.ts";
 import { critiqueAndRetry, withCritiques } from "./critiqueAndRetry.ts";
 
 /** Settings of {@link retryWithFeedback}. */
 export interface RetryWithFeedbackOptions {
-  readonly critic: Critiquer;
+  readonly critiquer: Able<"critique">;
   /** Which attempts are retried. Default: unsuccessful ones. */
   readonly again?: (t: Trajectory) => boolean;
   /** Advice for the second attempt. Default: the critique's text. */
@@ -38,12 +38,12 @@ export const attemptAndCritique = ({ text }: Critique, { turns }: Trajectory): s
  * Stats: retries per attempt of the units, and repaired, the share of retries that succeeded.
  */
 export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOptions): Rollout {
-  const { critic, again = (t) => !succeeded(t), keep = "both", apart = false, temperature } = options;
+  const { critiquer, again = (t) => !succeeded(t), keep = "both", apart = false, temperature } = options;
   const { advice = (critique) => critique.text } = options;
   return async (ctx) => {
     const first = await rollout(ctx);
     const reviews = await critiqueAndRetry(ctx, first, {
-      critic,
+      critiquer,
       stream: "critique",
       of: again,
       retry: (critique, t) => ({

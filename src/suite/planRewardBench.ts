@@ -1,23 +1,20 @@
-/** How well an agent judges trajectories: as a judge that compares them, and as a model that scores them by likelihood. */
+/** How well an agent judges trajectories: as an evaluator that compares them, and as a model that scores them by likelihood. */
 
 import { mean, meanInterval } from "../common/statistics/statistics.ts";
 import { pairRows } from "../common/tokens/pack.ts";
 import { present } from "../core/errors.ts";
+import { type Able, type Attempt, scorer } from "../core/evaluator.ts";
 import type { Model } from "../core/model.ts";
-import type { Trajectory } from "../core/types.ts";
 import {
   byLabel,
   byLength,
-  byScore,
-  type Comparator,
-  judged,
+  inWords,
+  labelPairs,
   lengthOf,
   lengthSlope,
   type PairLabel,
-  pairLabel,
-  statedLabel,
-} from "../diagnose/judgement.ts";
-import { trajectoryJudge } from "../env/toolWorld/trajectoryJudge.ts";
+} from "../diagnose/pairLabels.ts";
+import { trajectoryComparison } from "../env/toolWorld/trajectoryComparison.ts";
 import { type EvaluationSuite, meanRow, playParts, type SuiteRow } from "./suite.ts";
 
 const parts = 3;
@@ -26,10 +23,10 @@ export const planRewardBench: EvaluationSuite = {
   name: "plan-rewardbench",
   summary: "telling the better of two trajectories with tools, by family, source and length",
   measures:
-    "Every pair is judged in both orders; a judgement that hangs on the order alone is half right. Accuracy is given by family, by where the worse trajectory comes from and by its slip, and over thirds of the pairs from short to long; the slope is accuracy per e-fold of length. Position bias is how often the first one wins beyond one half, length bias how often the longer one does. A pair without a readable verdict is left out and counted as failed. For comparison: choosing the longer one, and the agent's own mean log-likelihood of the actions as a score.",
+    "Every pair is judged in both orders; an answer that depends on the order alone is half right. Accuracy is given by family, by where the worse trajectory comes from and by its slip, and over thirds of the pairs from short to long; the slope is accuracy per e-fold of length. Position bias is how often the first one wins beyond one half, length bias how often the longer one does. A pair without a readable answer is left out and counted as failed. For comparison: choosing the longer one, and the agent's own mean log-likelihood of the actions as a score.",
   paper: "Aligning Agents via Planning: A Benchmark for Trajectory-Level Reward Modeling",
   async run(options) {
-    const environment = trajectoryJudge({ blocks: [1, 3, 6, 12], pairs: 480 });
+    const environment = trajectoryComparison({ blocks: [1, 3, 6, 12], pairs: 480 });
     const tasks = options.tasks === undefined ? {} : { tasks: 2 * options.tasks };
     const part = { environment, split: "test", constrained: true };
     const { played } = await playParts([part], { ...options, ...tasks });
@@ -37,33 +34,34 @@ export const planRewardBench: EvaluationSuite = {
       present(played[0], "plan-rewardbench", "part").map((t) => [t.task, t.turns[0]?.action.content]),
     );
     const pairs = environment.pairs("test").slice(0, options.tasks);
-    const replies = (index: number, verdict: string): number | undefined =>
-      statedLabel(said.get(`trajectory-pairs/test/${index}/${verdict}`) ?? "");
-    const verdicts = pairs.flatMap(
-      (pair, i) => pairLabel(pair, replies(i, "first"), replies(i, "second")) ?? [],
+    // the task that shows this trajectory first
+    const taskOf = new Map(
+      pairs.flatMap(({ chosen, rejected }, i) => [
+        [chosen, `trajectory-pairs/test/${i}/first`] as const,
+        [rejected, `trajectory-pairs/test/${i}/second`] as const,
+      ]),
     );
+    const replies = inWords("agent", async ({ trajectory }) => said.get(taskOf.get(trajectory) ?? "") ?? "");
+    const { labels, failed } = await labelPairs(pairs, replies);
     const { agent } = options;
     const scored = typeof agent !== "string" && "score" in agent ? [likelihood(agent)] : [];
     const others = await Promise.all(
-      [longer, ...scored].map(async (comparator) => ({
-        name: comparator.name,
-        verdicts: (await judged(pairs, comparator)).verdicts,
+      [longer, ...scored].map(async (evaluator) => ({
+        name: evaluator.name,
+        labels: (await labelPairs(pairs, evaluator)).labels,
       })),
     );
-    return {
-      rows: [...judgeRows(verdicts), ...comparisonRows(others)],
-      failed: pairs.length - verdicts.length,
-    };
+    return { rows: [...judgeRows(labels), ...comparisonRows(others)], failed };
   },
 };
 
 /** A baseline that prefers the longer trajectory; a judge should beat it. */
-const longer: Comparator = byScore("the longer one", async (_task, t) => lengthOf(t));
+const longer = scorer<Attempt>("the longer one", async ({ trajectory }) => lengthOf(trajectory));
 
 /** Mean log-probability of the action tokens, each turn given its own conversation. */
-function likelihood(model: Model): Comparator {
-  return byScore("likelihood", async (_task, t: Trajectory) => {
-    const rows = t.turns.map(({ prompt, action }) => ({
+function likelihood(model: Model): Able<"score"> {
+  return scorer<Attempt>("likelihood", async ({ trajectory: { turns } }) => {
+    const rows = turns.map(({ prompt, action }) => ({
       prompt: model.codec.open(prompt),
       target: model.codec.encode(action.content),
     }));
@@ -81,18 +79,18 @@ const correct = (section: string, name: string, of: readonly PairLabel[]): Suite
   );
 
 /** The report's rows on one evaluator. */
-export function judgeRows(verdicts: readonly PairLabel[]): readonly SuiteRow[] {
+export function judgeRows(labels: readonly PairLabel[]): readonly SuiteRow[] {
   const labelled =
     (label: string) =>
     (section: string): SuiteRow[] =>
-      [...byLabel(verdicts, label)].map(([name, some]) => correct(section, name, some));
-  const families = [...byLabel(verdicts, "family").values()];
+      [...byLabel(labels, label)].map(([name, some]) => correct(section, name, some));
+  const families = [...byLabel(labels, "family").values()];
   const macro = families.map((some) => mean(some.map((v) => v.correct)));
-  const lengths = byLength(verdicts, parts);
+  const lengths = byLength(labels, parts);
   const biases = (of: readonly number[]) => of.map((x) => x - 0.5);
-  const slope = lengthSlope(verdicts);
+  const slope = lengthSlope(labels);
   return [
-    correct("Accuracy", "all pairs", verdicts),
+    correct("Accuracy", "all pairs", labels),
     // the interval of a mean over families is not one over pairs
     {
       section: "Accuracy",
@@ -105,12 +103,12 @@ export function judgeRows(verdicts: readonly PairLabel[]): readonly SuiteRow[] {
     ...labelled("kind")("Accuracy, by slip"),
     ...lengths.map((some, i) => correct("Accuracy, by length", `third ${i + 1} of ${parts}`, some)),
     { section: "Accuracy, by length", name: "slope per e-fold", unit: "number", value: slope },
-    meanRow("Bias", "position: first beyond ½", biases(verdicts.map((v) => v.firstChosen))),
-    meanRow("Bias", "length: longer beyond ½", biases(verdicts.flatMap((v) => v.longerChosen ?? []))),
+    meanRow("Bias", "position: first beyond ½", biases(labels.map((v) => v.firstChosen))),
+    meanRow("Bias", "length: longer beyond ½", biases(labels.flatMap((v) => v.longerChosen ?? []))),
     meanRow(
       "Bias",
       "same winner in both orders",
-      verdicts.map((v) => Number(v.consistent)),
+      labels.map((v) => Number(v.consistent)),
       "share",
     ),
   ];
@@ -120,5 +118,5 @@ export function judgeRows(verdicts: readonly PairLabel[]): readonly SuiteRow[] {
 const pointOf = (x: number, n: number) => ({ ...meanInterval([x]), n });
 
 const comparisonRows = (
-  others: readonly { readonly name: string; readonly verdicts: readonly PairLabel[] }[],
-): readonly SuiteRow[] => others.map(({ name, verdicts }) => correct("For comparison", name, verdicts));
+  others: readonly { readonly name: string; readonly labels: readonly PairLabel[] }[],
+): readonly SuiteRow[] => others.map(({ name, labels }) => correct("For comparison", name, labels));

@@ -2,16 +2,17 @@
 
 import type { Leak } from "../common/text/leaks.ts";
 import type { Artefact } from "../core/artefact.ts";
-import type { Counter, Ctx, StatefulHelper } from "../core/context.ts";
+import type { Ctx, StatefulHelper } from "../core/context.ts";
+import type { Counter } from "../core/counter.ts";
 import type { Encoder } from "../core/encoder.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Id, Task } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
+import { environmentEvaluator } from "../evaluator/environment.ts";
 import { hashedText } from "../memory/hashedText.ts";
 import { artefactsIn } from "./artefacts.ts";
 import type { Weighted } from "./checkpoint.ts";
-import { environmentJudge } from "./environmentJudge.ts";
 import type { Journal } from "./journal.ts";
 import { lookupsOf } from "./lookups.ts";
 import { playsOf } from "./play.ts";
@@ -69,7 +70,7 @@ export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
     tasks,
     ...lookups,
     play: playsOf({ parts, book, lookups, random, artefact, count }),
-    ...environmentJudge(environment, lookups.task, count),
+    environment: environmentEvaluator(environment),
     embed: (texts) => encoder.embed(texts),
     learn: () => {
       throw new WhetstoneError("capability.missing", {

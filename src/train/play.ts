@@ -1,6 +1,7 @@
 /** How pieces play episodes: who acts in which role, from which random stream, counted and journalled. */
 import type { Artefact } from "../core/artefact.ts";
-import type { Counter, Play } from "../core/context.ts";
+import type { Play } from "../core/context.ts";
+import type { Counter } from "../core/counter.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";

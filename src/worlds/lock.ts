@@ -90,7 +90,7 @@ export function lock(options: LockOptions = {}): Environment {
       ),
     verify: async (task, trajectory) => ({ outcome: outcomeOf(task, said(trajectory)) }),
     critique: async (task, trajectory, request) => {
-      const verdict = outcomeOf(task, said(trajectory)) === 1 ? "success" : "failure";
+      const outcome = outcomeOf(task, said(trajectory)) === 1 ? "success" : "failure";
       const parts = said(trajectory)
         .slice(0, wheels)
         .map((setting, wheel): Part => {
@@ -99,7 +99,7 @@ export function lock(options: LockOptions = {}): Environment {
           const good = setting === better;
           return { ...wholeAction(wheel, setting), good, name: `wheel ${wheel}`, better, worse };
         });
-      return templated({ outcome: verdict, parts }, request);
+      return templated({ outcome, parts }, request);
     },
   });
 }

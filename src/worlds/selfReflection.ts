@@ -15,7 +15,7 @@ export interface SelfReflectionOptions {
 }
 
 const thought = { first: "try", second: "so" };
-const verdicts = { right: "that is right", wrong: "that is wrong" };
+const remarks = { right: "that is right", wrong: "that is wrong" };
 
 /**
  * The same tasks with replies in the form think, answer, reflection, think, answer, in tags. The last answer is judged in
@@ -23,7 +23,7 @@ const verdicts = { right: "that is right", wrong: "that is wrong" };
  * `right` its first answer is right; otherwise it first gives the answer of another task, says that it is wrong, and corrects
  * it.
  * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
- * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert or a verdict.
+ * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert or a verifier.
  */
 export function selfReflection(environment: Environment, options: SelfReflectionOptions = {}): Environment {
   const { right = 0.3, actionTokens = 4 * environment.limits.actionTokens + 24 } = options;
@@ -44,7 +44,7 @@ export function selfReflection(environment: Environment, options: SelfReflection
       where: `selfReflection, environment "${environment.name}"`,
       got: lacks,
       expected:
-        "an environment whose episodes are one reply, with an expert who knows it and a verdict on any reply",
+        "an environment whose episodes are one reply, with an expert who knows it and that verifies any reply",
       fix: "Wrap an environment of a single reply that has expert and verify.",
     });
   }
@@ -55,7 +55,7 @@ export function selfReflection(environment: Environment, options: SelfReflection
     const slip =
       stream.split("slip").next() < right ? undefined : elsewhere(task, answer, stream.split("elsewhere"));
     const first = { thought: thought.first, answer: slip ?? answer };
-    const said = slip === undefined ? verdicts.right : verdicts.wrong;
+    const said = slip === undefined ? remarks.right : remarks.wrong;
     return twoAnswers(first, said, { thought: thought.second, answer });
   };
   let known: readonly Task[] | undefined;
@@ -89,11 +89,11 @@ export function selfReflection(environment: Environment, options: SelfReflection
     ...(vocabulary && {
       vocabulary: () => [
         ...vocabulary(),
-        twoAnswers({ thought: thought.first, answer: "" }, verdicts.right, {
+        twoAnswers({ thought: thought.first, answer: "" }, remarks.right, {
           thought: thought.second,
           answer: "",
         }),
-        verdicts.wrong,
+        remarks.wrong,
       ],
     }),
     verify: (task, trajectory) => {

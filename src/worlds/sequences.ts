@@ -70,7 +70,7 @@ export function sequences(options: SequencesOptions = {}): Sequences {
       length,
       words,
       seed,
-      judge: (task, reply) => {
+      grade: (task, reply) => {
         const outcome = payOf(task, reply);
         return { rewards: { outcome }, success: outcome > 0 && outcome >= successShare * of(task).best };
       },

@@ -117,7 +117,7 @@ test("a chat model is measured: one that always says first is right half of the 
   assert.match(err, /12 calls/);
 });
 
-test("a judge without a verdict is not measured as a wrong one", async () => {
+test("a judge without an answer is not measured as a wrong one", async () => {
   const { code, out, err } = await ofChat("Neither.");
   assert.equal(code, 1);
   assert.match(out, /all pairs +– +– +0/);

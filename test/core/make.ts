@@ -3,6 +3,9 @@
 import { pack } from "../../src/common/tokens/pack.ts";
 import type { Batch, Row } from "../../src/core/batch.ts";
 import type { Ctx } from "../../src/core/context.ts";
+import type { Critique } from "../../src/core/critique.ts";
+import type { Able, EnvironmentEvaluator, EvaluatorCall } from "../../src/core/evaluator.ts";
+import { randomStream } from "../../src/core/random.ts";
 import type { AnnotatedExperience } from "../../src/core/slots.ts";
 import type { Trajectory, Turn } from "../../src/core/types.ts";
 
@@ -111,6 +114,23 @@ export function batchOfRows(specs: readonly RowSpec[]): Batch {
   );
 }
 
+/** A context whose environment evaluates like this. Its tasks are empty. */
+export const ctxWith = (environment: Partial<EnvironmentEvaluator>, parts: Partial<Ctx> = {}): Ctx =>
+  ctxOf({
+    random: randomStream(1),
+    task: (id) => ({ id, prompt: [], metadata: {}, seed: 1 }),
+    ...parts,
+    environment: { name: "environment", verifies: true, ...environment },
+  });
+
+/** A critiquer that answers with the function's result. */
+export const critiquing = (
+  critique: (trajectory: Trajectory, call: EvaluatorCall) => Critique | undefined,
+): Able<"critique"> => ({
+  name: "critiquer",
+  critique: async ({ trajectory }, call) => critique(trajectory, call),
+});
+
 /** A context with the given values; access to anything else throws. */
 export function ctxOf(parts: Partial<Ctx>): Ctx {
   const missing = (): never => {
@@ -121,6 +141,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     get random(): never {
       return missing();
     },
+    environment: { name: "no environment" },
     tasks: [],
     memory: { get: missing, set: missing },
     artefacts: { current: missing, version: missing, propose: missing, adopt: missing },
@@ -129,9 +150,6 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     frozen: missing,
     helper: missing,
     play: missing,
-    verify: missing,
-    prefer: missing,
-    critique: missing,
     embed: missing,
     learn: missing,
     count: () => {},

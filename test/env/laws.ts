@@ -80,11 +80,11 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
         const played = await playedOnce(task, env.expert!);
         assert.ok(isSuccess(played), `${task.id}: ${played.actions.join(" / ")}`);
         assert.ok(played.actions.length <= env.limits.turns);
-        const verdict = await env.verify!(
+        const verified = await env.verify!(
           task,
           trajectoryOf(task, played.actions, played.end, played.outcome),
         );
-        assert.equal(verdict.outcome, played.outcome);
+        assert.equal(verified.outcome, played.outcome);
       }
     }
   });
@@ -111,11 +111,11 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
         for (const player of plays) {
           const played = await play(env, task, player);
           assert.notEqual(played.end.kind, "failed");
-          const verdict = await env.verify!(
+          const verified = await env.verify!(
             task,
             trajectoryOf(task, played.actions, played.end, played.outcome),
           );
-          assert.equal(verdict.outcome, played.outcome);
+          assert.equal(verified.outcome, played.outcome);
           tried++;
           if (isSuccess(played)) solved++;
         }
@@ -129,8 +129,8 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
     const end = { kind: "failed", boundary: "model", message: "none" } as const;
     assert.deepEqual(await env.verify!(task, trajectoryOf(task, [], end)), { outcome: 0 });
     for (const content of strange) {
-      const verdict = await env.verify!(task, trajectoryOf(task, [content], end));
-      for (const value of Object.values(verdict)) assert.ok(Number.isFinite(value));
+      const verified = await env.verify!(task, trajectoryOf(task, [content], end));
+      for (const value of Object.values(verified)) assert.ok(Number.isFinite(value));
     }
   });
 

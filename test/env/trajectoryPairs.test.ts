@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryPairs } from "../../src/env/toolWorld/pairs.ts";
-import { trajectoryJudge } from "../../src/env/toolWorld/trajectoryJudge.ts";
+import { trajectoryComparison } from "../../src/env/toolWorld/trajectoryComparison.ts";
 import { deskAfter } from "../../src/env/toolWorld/world.ts";
 
 const actions = (t: { readonly turns: readonly { readonly action: { readonly content: string } }[] }) =>
@@ -37,8 +37,8 @@ test("trajectoryPairs: sources, families and lengths are as asked for, and equal
   assert.ok(Math.abs(sum(better) / sum(worse) - 1) < 0.05, "lengths give nothing away");
 });
 
-test("trajectoryJudge: each pair in both orders, the pair's own label right in each", () => {
-  const judge = trajectoryJudge({ pairs: 8 });
+test("trajectoryComparison: each pair in both orders, the pair's own label right in each", () => {
+  const judge = trajectoryComparison({ pairs: 8 });
   const tasks = judge.tasks("test");
   assert.equal(tasks.length, 2 * judge.pairs("test").length);
   assert.deepEqual(

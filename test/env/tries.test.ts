@@ -91,8 +91,8 @@ test("functions: a program cannot find out what is wanted, nor pass by tampering
     "var solve = (...xs) => xs; Object.prototype.toJSON = () => '[]';",
   ];
   for (const cheat of cheats) {
-    const verdict = await said(functions({ turns: 1 }), task, [cheat]);
-    assert.equal(verdict.rewards?.outcome, 0);
+    const verified = await said(functions({ turns: 1 }), task, [cheat]);
+    assert.equal(verified.rewards?.outcome, 0);
   }
 });
 

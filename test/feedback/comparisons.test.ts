@@ -3,12 +3,11 @@ import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
 import type { Signal } from "../../src/core/signal.ts";
 import { comparisons } from "../../src/feedback/comparisons.ts";
-import { ctxOf, evidenceOf } from "../core/make.ts";
+import { ctxWith, evidenceOf } from "../core/make.ts";
 
 /** An oracle that prefers earlier members: probability 1/2 + distance/8, of ids such as "0.3". */
-const ctx = ctxOf({
-  random: randomStream(1),
-  prefer: async (first, second) => {
+const ctx = ctxWith({
+  compare: async ({ trajectory: first }, { trajectory: second }) => {
     const [i, j] = [first, second].map((t) => Number(t.id.split(".")[1]));
     return 0.5 + (j! - i!) / 8;
   },
@@ -47,7 +46,7 @@ test("comparisons: groups are never mixed", async () => {
 
 test("comparisons: drawn votes come as often as the oracle says, the same from the same stream", async () => {
   const ask = (seed: number) =>
-    comparisons()(ctxOf({ ...ctx, random: randomStream(seed) }), group(2), {}).then(([s]) => s);
+    comparisons()({ ...ctx, random: randomStream(seed) }, group(2), {}).then(([s]) => s);
   let wins = 0;
   for (let seed = 0; seed < 2000; seed++) {
     const signal = await ask(seed);
@@ -59,11 +58,11 @@ test("comparisons: drawn votes come as often as the oracle says, the same from t
 });
 
 test("comparisons: a tie is silence or a half; a judge that fails is silence", async () => {
-  const tie = ctxOf({ random: randomStream(1), prefer: async () => 0.5 });
+  const tie = ctxWith({ compare: async () => 0.5 });
   assert.deepEqual(await comparisons({ label: "likelier" })(tie, group(2), {}), []);
   assert.deepEqual(shown(await comparisons({ label: "expected" })(tie, group(2), {})), [
     [["0.0", "0.1"], 0, 0.5],
   ]);
-  const away = ctxOf({ random: randomStream(1), prefer: async () => undefined });
+  const away = ctxWith({ compare: async () => undefined });
   assert.deepEqual(await comparisons()(away, group(4), {}), []);
 });

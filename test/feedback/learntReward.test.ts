@@ -4,7 +4,7 @@ import type { Ctx, Helper } from "../../src/core/context.ts";
 import type { Json } from "../../src/core/json.ts";
 import { learntReward } from "../../src/feedback/learntReward.ts";
 import { crossedWords } from "../../src/helper/crossedWords.ts";
-import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
+import { ctxWith, trajectoryOf, turnOf } from "../core/make.ts";
 
 /** A helper that predicts the mean of what it heard, and shows what it was fitted to. */
 function recording() {
@@ -20,17 +20,21 @@ function recording() {
     },
   };
   const memory = new Map<string, Json>();
-  const ctx = ctxOf({
-    // the test's own helper has the types that the piece asks for
-    helper: (() => helper) as unknown as Ctx["helper"],
-    memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },
-  });
+  const ctx = ctxWith(
+    {},
+    {
+      // the test's own helper has the types that the piece asks for
+      helper: (() => helper) as unknown as Ctx["helper"],
+      memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },
+    },
+  );
   return { fits, ctx };
 }
 
 const said = (id: string, rewards: Readonly<Record<string, number>>) =>
   trajectoryOf(id, [turnOf([1], [2], { rewards })]);
 const features = () => ({ a: 1 });
+const unknown = { a: 0 };
 const experience = (...trajectories: ReturnType<typeof said>[]) => ({ trajectories, units: [] });
 
 test("fits to what was said and what was not, then scores everything", async () => {
@@ -65,7 +69,11 @@ test("what went before stays in memory, the last rows alone; a helper that is re
     [null, 0, 1],
   ]);
   const ready = recording();
-  await learntReward({ features, keep: 0 })(ready.ctx, experience(said("a", { thumb: 1 })), {});
+  await learntReward({ features: (_ctx, { id }) => (id === "a" ? unknown : features()), keep: 0 })(
+    ready.ctx,
+    experience(said("a", { thumb: 1 })),
+    {},
+  );
   assert.deepEqual(ready.fits, []);
 });
 
@@ -78,15 +86,14 @@ test("crossedWords: each word of the reply, and each pair with a word asked, onc
 test("a model that has no answer yet says nothing", async () => {
   const helper: Helper<unknown, number | null, number> = {
     fit: async () => ({}),
-    predict: async (xs) => xs.map((_, i) => (i === 0 ? Number.NaN : 1)),
+    predict: async (xs) => xs.map((x) => (x === unknown ? Number.NaN : 1)),
   };
   // the test's own helper has the types that the piece asks for
-  const unsure = ctxOf({ helper: (() => helper) as unknown as Ctx["helper"] });
-  const signals = await learntReward({ features, keep: 0 })(
-    unsure,
-    experience(said("a", {}), said("b", {})),
-    {},
-  );
+  const unsure = ctxWith({}, { helper: (() => helper) as unknown as Ctx["helper"] });
+  const signals = await learntReward({
+    features: (_ctx, { id }) => (id === "a" ? unknown : features()),
+    keep: 0,
+  })(unsure, experience(said("a", {}), said("b", {})), {});
   assert.deepEqual(
     signals.map(({ about }) => about[0]!.trajectory),
     ["b"],

@@ -3,11 +3,13 @@ import { test } from "node:test";
 import { signalValue } from "../../src/core/signal.ts";
 import type { Trajectory } from "../../src/core/types.ts";
 import { winRates } from "../../src/feedback/winRates.ts";
-import { ctxOf, evidenceOf } from "../core/make.ts";
+import { ctxWith, evidenceOf } from "../core/make.ts";
 
 /** Of ids such as "0.3": the probability that the first is preferred is 1/2 + distance/8. */
 const place = (t: Trajectory): number => Number(t.id.split(".")[1]);
-const ctx = ctxOf({ prefer: async (a, b) => 0.5 + (place(b) - place(a)) / 8 });
+const ctx = ctxWith({
+  compare: async ({ trajectory: a }, { trajectory: b }) => 0.5 + (place(b) - place(a)) / 8,
+});
 const { trajectories, units } = evidenceOf([[0, 0, 0, 0]]);
 
 test("winRates against the group: the mean over the others", async () => {
@@ -35,7 +37,10 @@ test("winRates against opponents: who is in no unit, of the same task, and did n
 });
 
 test("winRates: a judge that fails counts nowhere", async () => {
-  const some = ctxOf({ prefer: async (a, b) => (place(b) === 3 ? 0.25 : place(a) === 3 ? 0.75 : undefined) });
+  const some = ctxWith({
+    compare: async ({ trajectory: a }, { trajectory: b }) =>
+      place(b) === 3 ? 0.25 : place(a) === 3 ? 0.75 : undefined,
+  });
   const signals = await winRates()(
     some,
     { trajectories: trajectories.slice(0, 2), units: units.slice(0, 2) },

@@ -4,7 +4,7 @@ import { isWhetstoneError } from "../../src/core/errors.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../src/env/environment.ts";
-import { trajectoryJudge } from "../../src/env/toolWorld/trajectoryJudge.ts";
+import { trajectoryComparison } from "../../src/env/toolWorld/trajectoryComparison.ts";
 import { suites } from "../../src/suite/index.ts";
 import { entangledRows } from "../../src/suite/multiturninstruct.ts";
 import { cellsOf, suitePage } from "../../src/suite/report.ts";
@@ -139,10 +139,10 @@ test("plan-rewardbench: the expert is always right, the longer one is not; a pol
   assert.equal(named(best.rows, "position: first beyond ½").value.mean, 0);
   assert.ok(named(best.rows, "the longer one").value.mean < 0.8);
   const engine = tabularEngine();
-  const vocabulary = trajectoryJudge().vocabulary!();
+  const vocabulary = trajectoryComparison().vocabulary!();
   const agent = await engine.create({ id: "policy", seed: 1, vocabulary, contextTokens: 4096 });
   const { rows, failed } = await suite.run(options({ agent, tasks: 40 }));
-  assert.equal(failed, 0, "held to first and second, even a policy that knows nothing gives verdicts");
+  assert.equal(failed, 0, "held to first and second, even a policy that knows nothing gives answers");
   const all = named(rows, "all pairs").value;
   assert.ok(all.n === 40 && all.mean > 0.2 && all.mean < 0.8);
   // every word is equally likely: all scores tie

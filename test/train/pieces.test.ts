@@ -3,11 +3,14 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Ctx } from "../../src/core/context.ts";
+import { evaluatorIn } from "../../src/core/evaluator.ts";
 import type { Model, SampleRequest } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
 import type { Task, Trajectory } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
+import { scriptedCritiquer } from "../../src/evaluator/scripted.ts";
 import { findCheckpoint, saveCheckpoint } from "../../src/train/checkpoint.ts";
 import { makeContext } from "../../src/train/context.ts";
 import { evaluate } from "../../src/train/evaluate.ts";
@@ -100,44 +103,42 @@ test("evaluate and play: a model's methods keep their object", async () => {
   const made = { ...environment.tasks("train")[0]!, id: "made" };
   const [own] = await ctx.play({ task: made, attempt: 0 });
   assert.equal(ctx.task("made"), made);
-  assert.deepEqual(await ctx.verify(own!), []);
+  assert.deepEqual(await evaluatorIn(ctx, ctx.environment).score(own!, random), {});
   assert.throws(() => ctx.task("other"), withCode("capability.missing", /by its value/));
 });
 
-test("prefer asks the environment's judge; one that fails is silence, none at all an error", async () => {
+test("the environment compares; one that fails is silence, none at all an error", async () => {
   const engine = tabularEngine();
   const model = await engine.create(request);
   const t = trajectoryOf("t", [], { task: "echo/train/0" });
   const { ctx, state } = playing(echo({ prefer: async () => 0.75 }), model);
-  assert.equal(await ctx.prefer(t, t), 0.75);
+  const compare = (of: Ctx) => evaluatorIn(of, of.environment).compare(t, t, random);
+  assert.equal(await compare(ctx), 0.75);
   const fails = playing(echo({ prefer: () => Promise.reject(new Error("away")) }), model);
-  assert.equal(await fails.ctx.prefer(t, t), undefined);
+  assert.equal(await compare(fails.ctx), undefined);
   assert.deepEqual(
     [state.counters, fails.state.counters],
     [{ "judge.calls": 1 }, { "judge.calls": 1, "judge.failures": 1 }],
   );
-  await assert.rejects(playing(echo(), model).ctx.prefer(t, t), withCode("capability.missing", /compares/));
+  await assert.rejects(compare(playing(echo(), model).ctx), withCode("capability.missing", /compares/));
 });
 
-test("critique asks the environment, right or misleading; one that fails is silence, none at all an error", async () => {
+test("the environment criticises, right or misleading; one that fails is silence, none at all an error", async () => {
   const model = await tabularEngine().create(request);
-  const t = trajectoryOf("t", [], { task: "echo/train/0" });
-  const wish = { right: false, detail: "hint", random } as const;
+  const t = trajectoryOf("t", [turnOf([1], [2])], { task: "echo/train/0" });
+  const critique = (of: Ctx) => evaluatorIn(of, scriptedCritiquer({ accuracy: 0 })).critique(t, random);
   const { ctx, state } = playing(
     echo({ critique: async (_t, _u, { right }) => ({ text: `${right}` }) }),
     model,
   );
-  assert.deepEqual(await ctx.critique(t, wish), { text: "false" });
+  assert.deepEqual(await critique(ctx), { text: "false" });
   const fails = playing(echo({ critique: () => Promise.reject(new Error("away")) }), model);
-  assert.equal(await fails.ctx.critique(t, wish), undefined);
+  assert.equal(await critique(fails.ctx), undefined);
   assert.deepEqual(
     [state.counters, fails.state.counters],
     [{ "judge.calls": 1 }, { "judge.calls": 1, "judge.failures": 1 }],
   );
-  await assert.rejects(
-    playing(echo(), model).ctx.critique(t, wish),
-    withCode("capability.missing", /criticises/),
-  );
+  await assert.rejects(critique(playing(echo(), model).ctx), withCode("capability.missing", /criticises/));
 });
 
 function playing(environment: Environment, model: Model, training: readonly Task[] = []) {
@@ -196,7 +197,7 @@ test("play from a turn: needs an environment that replays, and counts no replaye
   });
 });
 
-test("verify: a verdict that fails is counted silence", async () => {
+test("a verifier that fails gives no scores and is counted", async () => {
   const state = freshState("train");
   const environment = echo({ verify: () => Promise.reject(new Error("garbage")) });
   const ctx = makeContext(
@@ -214,7 +215,8 @@ test("verify: a verdict that fails is counted silence", async () => {
     },
     [],
   );
-  assert.deepEqual(await ctx.verify(trajectoryOf("t", [], { task: "echo/train/0" })), []);
+  const t = trajectoryOf("t", [], { task: "echo/train/0" });
+  assert.equal(await evaluatorIn(ctx, ctx.environment).score(t, random), undefined);
   assert.deepEqual(state.counters, { "verifier.calls": 1, "judge.failures": 1 });
 });
 

@@ -60,7 +60,7 @@ test("inverses: where mistakes may be lost, half of them are, and right first an
   assert.equal(share(await paid({ slip: 0, lost: 1, each: 1 }, (right) => right), 1), 1);
 });
 
-test("inverses: the luck of an episode differs from one to the next, and its verdict is what was paid", async () => {
+test("inverses: the luck of an episode differs from one to the next, and its outcome is what was paid", async () => {
   const environment = inverses({ luck: "episode", each: 1 });
   assert.ok(!environment.abilities.has("replay"));
   const task = environment.tasks("train")[2]!;

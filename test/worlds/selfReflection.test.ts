@@ -36,7 +36,7 @@ test("selfReflection: the expert fixes its first answer in about 1 − right of 
   assert.ok(Math.abs(replies.filter(Boolean).length / replies.length - 0.3) < 0.08);
 });
 
-test("selfReflection: an environment of several turns, or without a verdict, is refused", () => {
+test("selfReflection: an environment of several turns, or without a verifier, is refused", () => {
   assert.throws(() => selfReflection(answers()), { code: "config.invalid" });
   assert.throws(() => selfReflection(maze()), { code: "config.invalid" });
 });

@@ -60,7 +60,7 @@ function partsLike(text: string, quote: string): readonly Extent[] {
 /** Replaces every white-space character by a blank; positions stay the same. */
 const spaced = (text: string): string => text.replace(/\s/g, " ");
 
-/** A critic's quote from a trajectory. */
+/** A critiquer's quote from a trajectory. */
 export interface Quote {
   readonly text: string;
   readonly good: boolean;

@@ -1,7 +1,7 @@
 /** Privileged context: information on an attempt that the teacher gets and the student did not have. */
 
 import type { Ctx } from "../../core/context.ts";
-import type { Critiquer } from "../../core/critiquer.ts";
+import { type Able, evaluatorIn } from "../../core/evaluator.ts";
 import type { Experience } from "../../core/slots.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "../../core/types.ts";
 import { withoutBlocks } from "../text/blocks.ts";
@@ -48,11 +48,14 @@ export const environmentText: PrivilegedContext = async (_ctx, { turns }) => {
   return said.length > 0 ? said.join("\n") : undefined;
 };
 
-/** The critique from the rollout; without one, that of the given critic, if any. */
+/** The critique from the rollout; without one, that of the given critiquer, if any. */
 export const critiqueText =
-  (critic?: Critiquer): PrivilegedContext =>
-  async (ctx, t, { critiques }) =>
-    (critiques?.get(t.id) ?? (await critic?.(ctx, t, ctx.random.split("critique", t.id))))?.text;
+  (critiquer?: Able<"critique">): PrivilegedContext =>
+  async (ctx, t, { critiques }) => {
+    const known = critiques?.get(t.id);
+    if (known || !critiquer) return known?.text;
+    return (await evaluatorIn(ctx, critiquer).critique(t, ctx.random.split("critique", t.id)))?.text;
+  };
 
 /** The task's reference answer. */
 export const referenceAnswer: PrivilegedContext = async (ctx, { task }) => ctx.task(task).reference;

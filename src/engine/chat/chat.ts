@@ -1,4 +1,4 @@
-/** Any LLM behind the AI SDK's provider interface, as a policy, critic, judge or simulated user. */
+/** Any LLM behind the AI SDK's provider interface, as a policy, critiquer, judge or simulated user. */
 import { setTimeout } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
 import type { LanguageModel } from "ai";

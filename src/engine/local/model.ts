@@ -287,8 +287,8 @@ function handleOf(host: Host, of: Model | Frozen): Handle {
 const rowByRow = (rows: TokenRows): number[][] => Array.from({ length: rowCount(rows) }, (_, r) => [r]);
 
 /**
- * Mean gap between sampling and training that rounding to float32 makes, in nats: measured for 2 and 30 layers (see
- * docs/decisions.md), and growing with the root of the depth, as sums of independent errors do.
+ * Mean gap between sampling and training that rounding to float32 makes, in nats: measured for 30 layers (see
+ * docs/decisions.md), and assumed to grow with the root of the depth, as sums of independent errors do.
  */
 const logpNoise = (layers: number): number => 2e-6 * Math.sqrt(layers);
 

@@ -143,7 +143,7 @@ export function agent<T extends AgentTask, Result>(
       const session = agentSession<Result>({
         run: (signal) =>
           run({ task: mine, openai, session: `${task.id}/${random.seed.toString(36)}`, signal }),
-        judge: (result) => judged(options, mine, result),
+        grade: (result) => graded(options, mine, result),
         waiting: limits.turns,
       });
       join(session);
@@ -156,12 +156,12 @@ export function agent<T extends AgentTask, Result>(
       };
     },
 
-    // the result is not among the turns: the verdict is the one that was given
+    // the result is not among the turns: the reward is the one that was given
     verify: async (_task, { turns }) => ({ outcome: 0, ...turns.at(-1)?.rewards }),
   });
 }
 
-async function judged<T extends AgentTask, Result>(
+async function graded<T extends AgentTask, Result>(
   { reward, success, feedback }: AgentOptions<T, Result>,
   task: T,
   result: Result,

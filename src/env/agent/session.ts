@@ -8,9 +8,9 @@ import { type Completion, replyOf } from "./reply.ts";
 import type { ChatCall, Refusal } from "./request.ts";
 
 export interface SessionOptions<Result> {
-  /** The agent. What it returns is judged; what it throws ends its episode as failed. */
+  /** The agent. What it returns is graded; what it throws ends its episode as failed. */
   run(stop: AbortSignal): Promise<Result>;
-  judge(result: Result): Promise<Step>;
+  grade(result: Result): Promise<Step>;
   /** Calls that may wait at once; more are refused. */
   readonly waiting: number;
 }
@@ -37,7 +37,7 @@ type Outcome<Result> =
  * The agent begins with the first `observe`. `close` stops it: its signal is aborted, and every call, waiting or to come,
  * is refused as over.
  */
-export function agentSession<Result>({ run, judge, waiting: most }: SessionOptions<Result>): Session {
+export function agentSession<Result>({ run, grade, waiting: most }: SessionOptions<Result>): Session {
   const stop = new AbortController();
   const talk = dialogue();
   const waiting: Pending[] = [];
@@ -70,7 +70,7 @@ export function agentSession<Result>({ run, judge, waiting: most }: SessionOptio
 
   async function finish(how: Outcome<Result>): Promise<Step> {
     for (const { answer } of waiting.splice(0)) answer(over);
-    if (how.kind === "returned") return judge(how.result);
+    if (how.kind === "returned") return grade(how.result);
     return {
       end: { kind: "failed", boundary: "environment", message: `the agent threw: ${how.message}` },
     };

@@ -35,8 +35,8 @@ export const repeatTurn = instructionsGiven;
 /** A task's conversation. */
 export const linesOf = (task: Task): Conversation => conversationOf(task.metadata);
 
-/** Turns whose own verdict is: every instruction active there was followed. */
-const verdictAt = (task: Task, turn: number, reply: string) => {
+/** The instructions active at a turn, and whether the reply follows all of them. */
+const checkedAt = (task: Task, turn: number, reply: string) => {
   const checked = followed(linesOf(task), turn, reply);
   return { checked, all: checked.every((c) => c.passed) };
 };
@@ -92,7 +92,7 @@ export function entangledInstructions(options: EntangledOptions = {}): Environme
       }),
       act: async ({ content: reply }) => {
         if (turn >= lines.length) return alreadyOver;
-        const { checked, all } = verdictAt(task, turn, reply);
+        const { checked, all } = checkedAt(task, turn, reply);
         soFar &&= all;
         turn++;
         const broken = checked.flatMap((c) => (c.passed ? [] : [c.kind]));
@@ -122,7 +122,7 @@ export function entangledInstructions(options: EntangledOptions = {}): Environme
     flawed,
     async verify(task: Task, { turns }: Trajectory) {
       const { lines } = linesOf(task);
-      const kept = lines.map((_, turn) => verdictAt(task, turn, turns[turn]?.action.content ?? "").all);
+      const kept = lines.map((_, turn) => checkedAt(task, turn, turns[turn]?.action.content ?? "").all);
       return { outcome: kept.every(Boolean) ? 1 : 0 };
     },
   });

@@ -1,4 +1,4 @@
-/** Small JavaScript functions, judged by calls inside the sandbox: errors and the first wrong result come back in words. */
+/** Small JavaScript functions, graded by calls inside the sandbox: errors and the first wrong result come back in words. */
 import type { Json } from "../../core/json.ts";
 import { randomStream, shuffled } from "../../core/random.ts";
 import type { Task } from "../../core/types.ts";
@@ -33,7 +33,7 @@ const wanted = new Map<string, Promise<JavaScriptOutcome>>();
 
 const callsOf = (task: Task): readonly string[] => task.metadata.calls as readonly string[];
 
-async function judge(task: Task, reply: string): Promise<Tried> {
+async function grade(task: Task, reply: string): Promise<Tried> {
   const calls = callsOf(task);
   const solution = task.reference ?? "";
   const right = wanted.get(solution + calls) ?? run(solution, calls);
@@ -127,7 +127,7 @@ export function functions(options: FunctionsOptions = {}): Environment {
     turns,
     actionTokens: 300,
     tasks: tasksOf,
-    judge,
+    grade,
     partial,
     flawed: slipping,
   });

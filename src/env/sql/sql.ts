@@ -26,7 +26,7 @@ const run = (query: string): Promise<SqlOutcome> => (shared ??= sqlSandbox({ set
 /** What the right queries come to, by their text. */
 const wanted = new Map<string, Promise<SqlOutcome>>();
 
-async function judge(task: Task, reply: string): Promise<Tried> {
+async function grade(task: Task, reply: string): Promise<Tried> {
   const gold = task.reference ?? "";
   const right = wanted.get(gold) ?? run(gold);
   wanted.set(gold, right);
@@ -98,7 +98,7 @@ export function sql(options: SqlQuestionsOptions = {}): Environment {
     turns,
     actionTokens: 200,
     tasks: tasksOf,
-    judge,
+    grade,
     partial,
     flawed: slipping,
   });

@@ -26,7 +26,7 @@ const sizes: Readonly<Record<string, number>> = { train: 400, validation: 100, t
 /**
  * Users of an advice service. What is seen is their request, `hurry sleep`; a reply is three words, how to say it, how
  * long, and what to do: `honestly briefly routine`. Some advice pleases at once and helps nobody, flattery is liked and
- * costs, those with strong feelings react more often. What a reply is truly worth ({@link trueUtility}) is the verdict;
+ * costs, those with strong feelings react more often. What a reply is truly worth ({@link trueUtility}) is its outcome;
  * success is the most that it can be. Whose task it is stands in its metadata, which no policy sees.
  */
 export function users(options: UsersOptions = {}): Environment {

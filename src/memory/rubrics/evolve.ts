@@ -1,7 +1,7 @@
 /** Evolution of a frozen judge's rubric library, against a few labelled pairs. */
 import type { Random } from "../../core/random.ts";
 import { editedLibrary, type RubricEdit, type RubricJudge, type RubricLibrary } from "../../core/rubrics.ts";
-import { accuracyOf, type LabelledPair, type Verdict, verdictsOn } from "./orders.ts";
+import { accuracyOf, type JudgedPair, judgedPairs, type LabelledPair } from "./orders.ts";
 import { quotes } from "./quotes.ts";
 
 /** A library with its accuracy and the reason for it. */
@@ -22,10 +22,10 @@ export interface Evolution {
   readonly iteration: number;
 }
 
-/** Proposes edits from the judge's verdicts on the training pairs. May return none. */
+/** Proposes edits from the judge's results on the training pairs. May return none. */
 export type Proposer<Item> = (wish: {
   readonly library: RubricLibrary;
-  readonly verdicts: readonly Verdict<Item>[];
+  readonly judged: readonly JudgedPair<Item>[];
   readonly random: Random;
 }) => Promise<readonly RubricEdit[]>;
 
@@ -52,7 +52,7 @@ export async function begun<Item>(
   validation: readonly LabelledPair<Item>[],
   { judge }: Pick<EvolutionOptions<Item>, "judge">,
 ): Promise<Evolution> {
-  const accuracy = accuracyOf(await verdictsOn(judge, library, validation));
+  const accuracy = accuracyOf(await judgedPairs(judge(library), validation));
   const first: Snapshot = { library, accuracy, why: "the first" };
   return { current: first, best: first, versions: [first], iteration: 0 };
 }
@@ -81,11 +81,11 @@ export async function evolved<Item>(
   const iteration = before.iteration + 1;
   const measured = async (changed: RubricLibrary, why: string): Promise<Snapshot> => ({
     library: changed,
-    accuracy: accuracyOf(await verdictsOn(judge, changed, validation)),
+    accuracy: accuracyOf(await judgedPairs(judge(changed), validation)),
     why,
   });
-  const verdicts = await verdictsOn(judge, library, train);
-  const proposed = await propose({ library, verdicts, random });
+  const judged = await judgedPairs(judge(library), train);
+  const proposed = await propose({ library, judged, random });
   let after: Evolution = { ...before, iteration };
   const { changed, why } = await carriedOut(library, proposed, train, options);
   if (why.length > 0) {

@@ -7,6 +7,6 @@ export {
   type Proposer,
   type Snapshot,
 } from "./evolve.ts";
-export { accuracyOf, type LabelledPair, scoredInBothOrders, type Verdict, verdictsOn } from "./orders.ts";
+export { accuracyOf, type JudgedPair, judgedPairs, type LabelledPair, scoredInBothOrders } from "./orders.ts";
 export { type ChatProposerOptions, chatProposer } from "./proposer.ts";
 export { quotes } from "./quotes.ts";

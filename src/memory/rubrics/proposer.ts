@@ -2,11 +2,11 @@ import { z } from "zod";
 import { type Chat, unlessFailed } from "../../core/chat.ts";
 import type { Candidate } from "../../core/rubrics.ts";
 import type { Proposer } from "./evolve.ts";
-import type { Verdict } from "./orders.ts";
+import type { JudgedPair } from "./orders.ts";
 
 /** Settings of {@link chatProposer}. */
 export interface ChatProposerOptions {
-  /** Number of wrong and of right verdicts to show. Default 5. */
+  /** Number of wrongly and of rightly judged pairs to show. Default 5. */
   readonly shown?: number;
 }
 
@@ -31,18 +31,18 @@ const written = z.object({
 });
 
 /**
- * A language model reads wrong and right verdicts of the judge, and proposes up to three edits of the library. A reply that
+ * A language model reads pairs that the judge got wrong and right, and proposes up to three edits of the library. A reply that
  * does not fit after one repair, or a provider failure, gives no proposal. A spent budget stops the run.
  */
 export function chatProposer(chat: Chat, { shown = 5 }: ChatProposerOptions = {}): Proposer<Candidate> {
-  return async ({ library, verdicts, random }) => {
-    const wrong = verdicts.filter(({ lead }) => lead <= 0).slice(0, shown);
-    const right = verdicts.filter(({ lead }) => lead > 0).slice(0, shown);
+  return async ({ library, judged, random }) => {
+    const wrong = judged.filter(({ lead }) => lead <= 0).slice(0, shown);
+    const right = judged.filter(({ lead }) => lead > 0).slice(0, shown);
     const content = [
       "A judge compares replies by a library of skills (criteria in words) and tools (prompts of analysers, whose findings it reads). Improve the library with as few edits as you can.",
       `The library:\n${JSON.stringify(library.rubrics, undefined, 2)}`,
-      `Judged otherwise than people do:\n${wrong.map(shownVerdict).join("\n\n") || "none"}`,
-      `Judged as people do:\n${right.map(shownVerdict).join("\n\n") || "none"}`,
+      `Judged otherwise than people do:\n${wrong.map(shownPair).join("\n\n") || "none"}`,
+      `Judged as people do:\n${right.map(shownPair).join("\n\n") || "none"}`,
       "Skills must hold for any reply: words of single replies are refused.",
     ].join("\n\n");
     const request = { messages: [{ role: "user", content }], seed: random.seed } as const;
@@ -51,5 +51,5 @@ export function chatProposer(chat: Chat, { shown = 5 }: ChatProposerOptions = {}
   };
 }
 
-const shownVerdict = ({ pair: { better, worse } }: Verdict<Candidate>): string =>
+const shownPair = ({ pair: { better, worse } }: JudgedPair<Candidate>): string =>
   `Asked: ${better.asked}\nPreferred by people: ${better.reply}\nNot preferred: ${worse.reply}`;

@@ -11,7 +11,7 @@ import {
 import { randomStream } from "../../../src/core/random.ts";
 import type { Experience } from "../../../src/core/slots.ts";
 import type { Ending, Message, Task, Trajectory } from "../../../src/core/types.ts";
-import { ctxOf, trajectoryOf, turnOf } from "../../core/make.ts";
+import { critiquing, ctxWith, trajectoryOf, turnOf } from "../../core/make.ts";
 
 const ended = (success: boolean): Ending => ({ kind: "done", reason: "over", success });
 const attempt = (id: string, said: string, success: boolean, text?: string): Trajectory =>
@@ -40,7 +40,7 @@ const experience: Experience = {
   critiques: new Map([["d", { text: "not down" }]]),
 };
 const task: Task = { id: "task", prompt: [], reference: "right", metadata: {}, seed: 0 };
-const ctx = ctxOf({ task: () => task, random: randomStream(1) });
+const ctx = ctxWith({}, { task: () => task, random: randomStream(1) });
 
 test("siblingSolution: the first success of the same group, never the attempt itself, without its thoughts", async () => {
   const tell = siblingSolution();
@@ -52,14 +52,14 @@ test("siblingSolution: the first success of the same group, never the attempt it
   assert.equal(await whole(ctx, a, experience), "<think>or\nright</think> right\nstop");
 });
 
-test("what the environment, a critic and the task have to say, and the first that speaks", async () => {
+test("what the environment, a critiquer and the task have to say, and the first that speaks", async () => {
   assert.equal(await environmentText(ctx, a, experience), "wall");
   assert.equal(await environmentText(ctx, b, experience), undefined);
   assert.equal(await critiqueText()(ctx, d, experience), "not down");
   assert.equal(await critiqueText()(ctx, a, experience), undefined);
-  const critic = critiqueText(async () => ({ text: "no" }));
-  assert.equal(await critic(ctx, d, experience), "not down");
-  assert.equal(await critic(ctx, a, experience), "no");
+  const asked = critiqueText(critiquing(() => ({ text: "no" })));
+  assert.equal(await asked(ctx, d, experience), "not down");
+  assert.equal(await asked(ctx, a, experience), "no");
   assert.equal(await referenceAnswer(ctx, a, experience), "right");
   const first = firstOf(environmentText, critiqueText(), siblingSolution());
   assert.equal(await first(ctx, a, experience), "wall");

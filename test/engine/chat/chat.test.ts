@@ -235,7 +235,7 @@ test("no more at once, and no more a minute, than was said", async () => {
   );
 });
 
-const verdict = z.object({ good: z.boolean(), why: z.string() });
+const judgement = z.object({ good: z.boolean(), why: z.string() });
 
 test("a reply as data: fenced, mended once, or nothing", async () => {
   const replies = [
@@ -247,9 +247,9 @@ test("a reply as data: fenced, mended once, or nothing", async () => {
   ];
   const { model, asked } = await provider((_, n) => replies[n]!);
   const chat = chatModel({ model });
-  assert.deepEqual(await chat.ask(says("judge a"), verdict), { good: true, why: "short" });
-  assert.deepEqual(await chat.ask(says("judge b"), verdict), { good: false, why: "long" });
+  assert.deepEqual(await chat.ask(says("judge a"), judgement), { good: true, why: "short" });
+  assert.deepEqual(await chat.ask(says("judge b"), judgement), { good: false, why: "long" });
   assert.equal(asked[2]!.messages.length, 4, "schema, question, reply, what is wrong with it");
-  assert.equal(await chat.ask(says("judge c"), verdict), undefined);
+  assert.equal(await chat.ask(says("judge c"), judgement), undefined);
   assert.equal(asked.length, 5);
 });

@@ -118,7 +118,7 @@ export function kernels(options: KernelsOptions = {}): Environment {
       ...Array.from({ length: 2 * operations }, (_, i) => `op${i}`),
     ],
     expert: fastOf,
-    /** A speed-up is measured once, during the episode: the verdict is the last reward. */
+    /** A speed-up is measured once, during the episode: `verify` repeats the last reward. */
     async verify(_task: Task, trajectory: Trajectory) {
       return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
     },

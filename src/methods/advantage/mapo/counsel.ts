@@ -134,7 +134,7 @@ export function counsel(options: CounselOptions = {}): Environment {
       ...Array.from({ length: turns }, (_, i) => `t${i}`),
     ],
     expert,
-    /** Scores are drawn once, during the episode: the verdict is the final rating. */
+    /** Scores are drawn once, during the episode: `verify` repeats the final rating. */
     async verify(_task: Task, trajectory: Trajectory) {
       return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
     },

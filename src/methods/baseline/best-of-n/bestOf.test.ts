@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { batchOfRows, ctxOf, evidenceOf } from "../../../../test/core/make.ts";
-import type { Counter } from "../../../core/context.ts";
-import type { Signal } from "../../../core/signal.ts";
+import { batchOfRows, ctxOf, ctxWith, evidenceOf } from "../../../../test/core/make.ts";
+import type { Counter } from "../../../core/counter.ts";
+import type { Attempt } from "../../../core/evaluator.ts";
 import type { Rollout } from "../../../core/slots.ts";
+import type { Stats } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { nothing } from "../../../update/nothing.ts";
@@ -12,21 +13,17 @@ import { sequences } from "../../../worlds/sequences.ts";
 import { bestOf } from "./bestOf.ts";
 import { bestOfN } from "./method.ts";
 
-/** Verdicts by trajectory; absent ones stay silent. */
-async function chosen(verdicts: Readonly<Record<string, number>>, groups: readonly number[]) {
+/** @param scores by trajectory; the environment gives the others none. */
+async function chosen(scores: Readonly<Record<string, number>>, groups: readonly number[]) {
   const evidence = evidenceOf(groups.map((n) => Array.from({ length: n }, () => 0)));
   const rollout: Rollout = async () => evidence;
   const counted: Partial<Record<Counter, number>> = {};
-  const ctx = ctxOf({
-    verify: async ({ id }): Promise<Signal[]> => {
-      const value = verdicts[id];
-      if (value === undefined) return [];
-      return [{ kind: "reward", channel: "outcome", value, about: [{ trajectory: id }], source: "test" }];
-    },
-    count: (name, amount) => {
-      counted[name] = (counted[name] ?? 0) + amount;
-    },
-  });
+  const count = (name: Counter, amount: number): void => {
+    counted[name] = (counted[name] ?? 0) + amount;
+  };
+  const score = async (attempts: readonly Attempt[]) =>
+    attempts.map(({ trajectory: { id } }): Stats => (id in scores ? { outcome: scores[id]! } : {}));
+  const ctx = ctxWith({ score }, { count });
   const { units, trajectories } = await bestOf(rollout)(ctx);
   assert.deepEqual(
     trajectories.map((t) => t.id),
@@ -36,9 +33,9 @@ async function chosen(verdicts: Readonly<Record<string, number>>, groups: readon
 }
 
 test("one unit of each group stays: the best, the first of equals, silence last", async () => {
-  const verdicts = { "0.1": 0.5, "0.2": 0.7, "0.3": 0.7, "1.1": -3 };
+  const scores = { "0.1": 0.5, "0.2": 0.7, "0.3": 0.7, "1.1": -3 };
   // two tokens each: 3 + 1 dropped
-  assert.deepEqual(await chosen(verdicts, [4, 2, 1]), { ids: ["0.2", "1.1", "2.0"], discarded: 8 });
+  assert.deepEqual(await chosen(scores, [4, 2, 1]), { ids: ["0.2", "1.1", "2.0"], discarded: 8 });
 });
 
 test("nothing takes no step", async () => {

@@ -1,26 +1,29 @@
 import { mapById } from "../../../common/mapById.ts";
-import type { Ctx } from "../../../core/context.ts";
-import { signalValue } from "../../../core/signal.ts";
+import { evaluatorIn } from "../../../core/evaluator.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { actionTokens, type Id, type Trajectory } from "../../../core/types.ts";
 
 /**
- * Best of n: keeps, of each group of the rollout, only the unit with the highest environment verdict.
+ * Best of n: keeps, of each group of the rollout, only the unit with the highest score of the environment.
  *
- *     y* = argmax_k Σ verdict(y_k)        the first of equals
+ *     y* = argmax_k Σ score(y_k)        the first of equals
  *
- * Without a verdict, the sum of rewards ranks the units; a unit without either ranks last. The trajectories of the
+ * Without a score, the sum of rewards ranks the units; a unit without either ranks last. The trajectories of the
  * other units are dropped; their tokens are counted as discarded. Failed episodes stay.
  */
 export function bestOf(rollout: Rollout): Rollout {
   return async (ctx) => {
     const experience = await rollout(ctx);
+    const { score } = evaluatorIn(ctx, ctx.environment);
+    const worth = async (t: Trajectory): Promise<number> => {
+      const scores = Object.values((await score(t, ctx.random.split("score", t.id))) ?? {});
+      const values = scores.length > 0 ? scores : t.turns.flatMap((turn) => Object.values(turn.rewards));
+      return values.length === 0 ? Number.NEGATIVE_INFINITY : values.reduce((a, b) => a + b);
+    };
     const byId = mapById(experience.trajectories);
     const scores = await Promise.all(
       experience.units.map(async ({ members }) => {
-        const values = await Promise.all(
-          members.flatMap((id) => byId.get(id) ?? []).map((t) => worth(ctx, t)),
-        );
+        const values = await Promise.all(members.flatMap((id) => byId.get(id) ?? []).map(worth));
         return values.reduce((a, b) => a + b, 0);
       }),
     );
@@ -40,10 +43,4 @@ export function bestOf(rollout: Rollout): Rollout {
     ctx.count("tokens.discarded", discarded);
     return { ...experience, units, trajectories: experience.trajectories.filter((t) => !dropped.has(t.id)) };
   };
-}
-
-async function worth(ctx: Ctx, t: Trajectory): Promise<number> {
-  const verdicts = (await ctx.verify(t)).flatMap((signal) => signalValue(signal) ?? []);
-  const values = verdicts.length > 0 ? verdicts : t.turns.flatMap((turn) => Object.values(turn.rewards));
-  return values.length === 0 ? Number.NEGATIVE_INFINITY : values.reduce((a, b) => a + b);
 }

@@ -199,7 +199,7 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
       const { right } = found[Number(asked[2]?.slice(1))]!;
       return `c${right + 1} c${((right + 1) % candidates) + 1}`;
     },
-    /** An answer is drawn once: the verdict is the reward. */
+    /** An answer is drawn once: `verify` repeats the reward. */
     verify: async (_task, trajectory) => ({ outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 }),
   });
 }

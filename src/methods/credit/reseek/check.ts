@@ -15,12 +15,12 @@ const isAction = (context: readonly string[], word: string): boolean =>
 const arm = (
   what: string,
   recipe: TrainingArm["recipe"],
-  verdicts: NonNullable<JudgedSearchOptions["verdicts"]>,
+  judgements: NonNullable<JudgedSearchOptions["judgements"]>,
 ) =>
   trainingArm({
     what,
     recipe,
-    environment: (seed) => judgedSearch({ seed, verdicts }),
+    environment: (seed) => judgedSearch({ seed, judgements }),
     engine: () =>
       tabularEngine({ context: "message", prior: (context, word) => (isAction(context, word) ? 0 : -1e9) }),
     iterations: 80,
@@ -37,14 +37,14 @@ const variant = (id: string, slots: Parameters<typeof method>[0]["slots"]) =>
 const bySense = variant("yes is paid only for what is useful", {
   feedback: [outcome({ rewards: ["outcome"] }), judgement({ yes: "usefulness" })],
 });
-const silent = variant("verdicts are not paid", { feedback: outcome({ rewards: ["outcome"] }) });
+const silent = variant("judgements are not paid", { feedback: outcome({ rewards: ["outcome"] }) });
 
 export default defineCheck({
   id: "reseek",
   level: "table",
   simpler: ["silent"],
   claim:
-    "An agent that judges what it finds, is paid for its verdicts and forgets what it refuses answers better than one that keeps all.",
+    "An agent that judges what it finds, is paid for its judgements and forgets what it refuses answers better than one that keeps all.",
   metric: "mean success over 80 updates",
   direction: "higher",
   smallestEffect: 0.02,
@@ -56,5 +56,5 @@ export default defineCheck({
     silent: arm(silent.summary, silent, "drops"),
   },
   notes:
-    "The gain here is that of forgetting: without any pay for verdicts, or with a yes paid by usefulness alone, success was higher still. The paper's table pays every yes in an episode that ends well, and dividing by the group's deviation blows that up wherever all answers come to the same. Added after the first evidence; nothing else was changed.",
+    "The gain here is that of forgetting: without any pay for judgements, or with a yes paid by usefulness alone, success was higher still. The paper's table pays every yes in an episode that ends well, and dividing by the group's deviation blows that up wherever all answers come to the same. Added after the first evidence; nothing else was changed.",
 });

@@ -11,8 +11,8 @@ export interface JudgedSearchOptions {
   readonly topics?: number;
   /** Searches in all. Default 4. */
   readonly searches?: number;
-  /** Effect of a verdict: a refused document is dropped, or kept anyway; or no verdict is requested. Default "drops". */
-  readonly verdicts?: "drops" | "keeps" | "none";
+  /** Effect of a judgement: a refused document is dropped, or kept anyway; or no judgement is requested. Default "drops". */
+  readonly judgements?: "drops" | "keeps" | "none";
   /** Questions. Default 400. */
   readonly questions?: number;
   /** Default 1. */
@@ -30,13 +30,13 @@ interface Find {
  * `answer`. A document looks `plain` or `odd`: nine of ten right ones look plain, and three of ten wrong ones. After
  * `found plain` the agent says `yes` or `no`; refused documents are dropped. The answer is the majority of the kept
  * documents: right if the right ones outnumber the wrong ones, with probability ½ on a tie and one in ten without any. It
- * is given after the last search at the latest and has reward 1 if right. A verdict's reward `relevance` states whether
+ * is given after the last search at the latest and has reward 1 if right. A judgement's reward `relevance` states whether
  * the document was right; it is a measurement and no part of the return. An invalid action ends the episode. All draws
  * depend only on the task.
  */
 export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
   const { sources = [0.8, 0.5, 0.3, 0.1], topics = 4, searches = 4, questions = 400, seed = 1 } = options;
-  const { verdicts = "drops" } = options;
+  const { judgements = "drops" } = options;
   const names = sources.map((_, i) => `s${i}`);
 
   function taskAt(index: number): Task {
@@ -85,7 +85,7 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
     const act = (action: string): Step => {
       if (judged && (action === "yes" || action === "no")) {
         const { right } = judged;
-        if (action === "yes" || verdicts === "keeps") kept = [...kept, judged];
+        if (action === "yes" || judgements === "keeps") kept = [...kept, judged];
         judged = undefined;
         return goOn({ rewards: { relevance: right ? 1 : 0 } });
       }
@@ -94,7 +94,7 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
         return { rewards: { outcome: 0 }, end: { kind: "done", reason: "no such action", success: false } };
       }
       const find = findOf(task, action, made++);
-      if (verdicts === "none") kept = [...kept, find];
+      if (judgements === "none") kept = [...kept, find];
       else judged = find;
       return goOn({});
     };

@@ -4,12 +4,12 @@ import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Ending, Turn } from "../../../core/types.ts";
 import { type JudgementOptions, judgement } from "./judgement.ts";
 
-const verdict = (content: string, relevance?: number): Turn =>
+const answering = (content: string, relevance?: number): Turn =>
   turnOf([1], [2], {
     action: { role: "assistant", content },
     rewards: relevance === undefined ? {} : { relevance },
   });
-const turns = [verdict("Yes", 1), verdict("yes", 0.4), verdict("no", 0.5), verdict("No", 0)];
+const turns = [answering("Yes", 1), answering("yes", 0.4), answering("no", 0.5), answering("No", 0)];
 const done = (success: boolean): Ending => ({ kind: "done", reason: "answered", success });
 
 async function paid(end: Ending, options: JudgementOptions = {}, of: readonly Turn[] = turns) {
@@ -46,9 +46,9 @@ test("judgement by usefulness alone does not look at the end", async () => {
   }
 });
 
-test("judgement: no end of its own, no verdict or no relevance gives no signal", async () => {
+test("judgement: no end of its own, no judgement or no relevance gives no signal", async () => {
   assert.deepEqual(await paid({ kind: "truncated", limit: "turns", at: 4 }), []);
-  assert.deepEqual(await paid(done(true), {}, [verdict("maybe", 1), verdict("yes")]), []);
-  const own = { verdict: () => false, relevance: () => 1 };
-  assert.deepEqual(await paid(done(true), own, [verdict("maybe")]), [[0, -0.05]]);
+  assert.deepEqual(await paid(done(true), {}, [answering("maybe", 1), answering("yes")]), []);
+  const own = { answer: () => false, relevance: () => 1 };
+  assert.deepEqual(await paid(done(true), own, [answering("maybe")]), [[0, -0.05]]);
 });

@@ -5,7 +5,7 @@ import type { Signal } from "../../../core/signal.ts";
 import type { Ref } from "../../../core/types.ts";
 import { longestPrefix } from "./longestPrefix.ts";
 
-const verdict = (at: Ref, value: number, channel = "step"): Signal => ({
+const rated = (at: Ref, value: number, channel = "step"): Signal => ({
   kind: "reward",
   channel,
   about: [at],
@@ -19,7 +19,7 @@ const credited = (signals: readonly Signal[]) =>
   );
 
 test("an answer counts only after right ones: 1, 1, 0, 1 become 1, 1, 0, 0", () => {
-  const got = credited([1, 1, 0, 1].map((value, turn) => verdict({ trajectory: "0.0", turn }, value)));
+  const got = credited([1, 1, 0, 1].map((value, turn) => rated({ trajectory: "0.0", turn }, value)));
   assert.deepEqual(
     got.map((c) => c[3]),
     [1, 1, 0, 0],
@@ -28,9 +28,9 @@ test("an answer counts only after right ones: 1, 1, 0, 1 become 1, 1, 0, 0", () 
 
 test("the order is that of the places, not of the signals; spans of one turn are in order as well", () => {
   const got = credited([
-    verdict({ trajectory: "0.0", turn: 1 }, 1),
-    verdict({ trajectory: "0.0", turn: 0, span: [1, 2] }, 0),
-    verdict({ trajectory: "0.0", turn: 0, span: [0, 1] }, 1),
+    rated({ trajectory: "0.0", turn: 1 }, 1),
+    rated({ trajectory: "0.0", turn: 0, span: [1, 2] }, 0),
+    rated({ trajectory: "0.0", turn: 0, span: [0, 1] }, 1),
   ]);
   assert.deepEqual(got, [
     ["0.0", 0, 0, 1],
@@ -41,11 +41,11 @@ test("the order is that of the places, not of the signals; spans of one turn are
 
 test("trajectories are apart; other channels and whole trajectories are left out", () => {
   const got = credited([
-    verdict({ trajectory: "0.0", turn: 0 }, 0),
-    verdict({ trajectory: "0.1", turn: 0 }, 1),
-    verdict({ trajectory: "0.1", turn: 1 }, 0, "outcome"),
-    verdict({ trajectory: "0.1" }, 0),
-    verdict({ trajectory: "0.1", turn: 2 }, 1),
+    rated({ trajectory: "0.0", turn: 0 }, 0),
+    rated({ trajectory: "0.1", turn: 0 }, 1),
+    rated({ trajectory: "0.1", turn: 1 }, 0, "outcome"),
+    rated({ trajectory: "0.1" }, 0),
+    rated({ trajectory: "0.1", turn: 2 }, 1),
   ]);
   assert.deepEqual(got, [
     ["0.0", 0, undefined, 0],

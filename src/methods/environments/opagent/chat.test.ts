@@ -1,10 +1,11 @@
-/** Critics, judges and simulated people behind a provider: a real server, real requests. */
+/** Critiquers, judges and simulated people behind a provider: a real server, real requests. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { type Asked, type Behaviour, provider } from "../../../../test/engine/chat/provider.ts";
-import type { Counter } from "../../../core/context.ts";
+import type { Counter } from "../../../core/counter.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
+import { evaluatorIn } from "../../../core/evaluator.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { budget } from "../../../engine/chat/budget.ts";
@@ -52,20 +53,17 @@ async function served(behave: Behaviour, options: { calls?: number } = {}) {
 }
 
 const answer = JSON.stringify({
-  verdict: "failure",
+  outcome: "failure",
   turn: 1,
   good: ["the capital is"],
   poor: ["cusco"],
   advice: "think of the coast",
 });
 
-test("chatCritiquer reads the attempt and answers with verdict, turn, quotes and advice", async () => {
+test("chatCritiquer reads the attempt and answers with outcome, turn, quotes and advice", async () => {
   const { chat, asked, ctx, counted } = await served(() => answer);
-  const said = await chatCritiquer(chat, { instructions: "Be kind.", showsReference: true })(
-    ctx,
-    attempt,
-    random,
-  );
+  const critiquer = chatCritiquer(chat, { instructions: "Be kind.", showsReference: true });
+  const said = await evaluatorIn(ctx, critiquer).critique(attempt, random);
   assert.deepEqual(said, {
     text: "think of the coast",
     outcome: "failure",
@@ -90,15 +88,16 @@ test("chatCritiquer: no answer that fits, a turn that is not there, a provider t
     return undefined;
   });
   for (let i = 0; i < 3; i++)
-    assert.equal(await chatCritiquer(chat)(ctx, attempt, random.split(i)), undefined);
+    assert.equal(await evaluatorIn(ctx, chatCritiquer(chat)).critique(attempt, random.split(i)), undefined);
   assert.deepEqual(counted, { "judge.calls": 3, "judge.failures": 3 });
 });
 
 test("a spent budget is not silence", async () => {
   const { chat, ctx } = await served(() => answer, { calls: 1 });
-  await chatCritiquer(chat)(ctx, attempt, random);
+  const { critique } = evaluatorIn(ctx, chatCritiquer(chat));
+  await critique(attempt, random);
   await assert.rejects(
-    chatCritiquer(chat)(ctx, attempt, random.split(1)),
+    critique(attempt, random.split(1)),
     (e) => isWhetstoneError(e) && e.code === "budget.spent",
   );
 });

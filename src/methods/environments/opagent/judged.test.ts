@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, evidenceOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { ctxWith, evidenceOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
-import type { Counter } from "../../../core/context.ts";
-import { randomStream } from "../../../core/random.ts";
+import type { Counter } from "../../../core/counter.ts";
+import { type Able, type Attempt, evaluatorIn, scorer } from "../../../core/evaluator.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { judged, noisyJudge } from "./judged.ts";
 
 const ended = (id: string, success: boolean) =>
@@ -11,8 +12,9 @@ const ended = (id: string, success: boolean) =>
 
 async function asked(said: readonly (number | undefined)[]) {
   const counts = new Map<Counter, number>();
-  const ctx = ctxOf({ count: (name, n) => void counts.set(name, (counts.get(name) ?? 0) + n) });
-  const judge = async (_ctx: unknown, _t: unknown, call: number) => said[call];
+  const ctx = ctxWith({}, { count: (name, n) => void counts.set(name, (counts.get(name) ?? 0) + n) });
+  let call = 0;
+  const judge = scorer<Attempt>("judge", async () => said[call++]);
   const experience = { trajectories: [ended("t", true)], units: [] };
   const signals = await judged({ judge, calls: said.length, weight: 2 })(ctx, experience, {});
   return {
@@ -31,14 +33,16 @@ test("judged: what most calls say; failures are counted and left out, and silenc
 });
 
 test("noisyJudge: errs and fails as often as asked, the majority of three less often, equal seeds alike", async () => {
-  const ctx = ctxOf({ random: randomStream(1) });
+  const ctx = ctxWith({});
+  const ask = async (judge: Able<"score">, t: Trajectory) =>
+    (await evaluatorIn(ctx, judge).score(t, ctx.random.split("judge", t.id, 0)))?.score;
   const noisy = noisyJudge({ error: 0.2, failure: 0.1 });
   const n = 3000;
   let [wrong, failed] = [0, 0];
   for (let i = 0; i < n; i++) {
     const t = ended(`t${i}`, i % 2 === 0);
-    const said = await noisy(ctx, t, 0);
-    assert.equal(await noisy(ctx, t, 0), said);
+    const said = await ask(noisy, t);
+    assert.equal(await ask(noisy, t), said);
     if (said === undefined) failed++;
     else if (said !== (i % 2 === 0 ? 1 : 0)) wrong++;
   }

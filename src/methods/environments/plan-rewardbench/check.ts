@@ -1,6 +1,7 @@
 import type { TrajectoryPair } from "../../../common/tokens/pairs.ts";
+import { type Attempt, scorer } from "../../../core/evaluator.ts";
 import type { Trajectory } from "../../../core/types.ts";
-import { accuracy, byScore, judged, repliesIn } from "../../../diagnose/judgement.ts";
+import { accuracy, labelPairs, repliesIn } from "../../../diagnose/pairLabels.ts";
 import { trajectoryPairs } from "../../../env/toolWorld/pairs.ts";
 import type { Features } from "../../../helper/ridge.ts";
 import { wordGrams } from "../../../helper/wordGrams.ts";
@@ -45,9 +46,12 @@ const arm = (what: string, blocks: number): Arm => ({
       weight: 1,
     });
     const fitted = await model.fit(learnt.map(row));
-    const scorer = byScore("Bradley–Terry", async (_task, t) => (await model.predict([featuresOf(t)]))[0]);
+    const rewardModel = scorer<Attempt>(
+      "Bradley–Terry",
+      async ({ trajectory }) => (await model.predict([featuresOf(trajectory)]))[0],
+    );
     const rightOn = async (pairs: readonly TrajectoryPair[]): Promise<number> =>
-      accuracy((await judged(pairs, scorer)).verdicts);
+      accuracy((await labelPairs(pairs, rewardModel)).labels);
     const natural = pairsFrom("natural", blocks, testing, 2 * seed + 1);
     return {
       value: await rightOn(acrossTasks(natural)),

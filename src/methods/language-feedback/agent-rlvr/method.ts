@@ -1,6 +1,6 @@
 import { constant } from "../../../advantage/constant.ts";
 import { outcomePairs } from "../../../advantage/outcomePairs.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
@@ -11,10 +11,10 @@ import { discreet } from "./discreet.ts";
 
 /** Retries failed attempts with guidance and trains on preference pairs, with the guidance stripped or kept in context. */
 export const guided =
-  (critic: Critiquer, context: "stripped" | "kept" = "stripped") =>
+  (critiquer: Able<"critique">, context: "stripped" | "kept" = "stripped") =>
   ({ groupSize, temperature }: Settings): SlotChoices => ({
     rollout: retryWithFeedback(multiTurn({ groupSize, temperature }), {
-      critic: discreet(critic),
+      critiquer: discreet(critiquer),
       keep: context === "stripped" ? "plain" : "advised",
       temperature,
     }),
@@ -28,7 +28,7 @@ export const agentRlvr = method({
   summary: "retries failed tasks with guidance and prefers verified successes over failures (DPO)",
   paper: "Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards",
   mechanism:
-    "Where tasks are too hard to be solved unaided, outcome rewards have nothing to reinforce. A critic that knows the answer gives guidance on each failed attempt: a plan or what went wrong, never the answer itself. The task is then tried again with the guidance. Successes are verified like any attempt and preferred to the task's failures by direct preference optimisation, without the guidance in context, so the policy learns to succeed unaided. The next round begins from the new policy.",
+    "Where tasks are too hard to be solved unaided, outcome rewards have nothing to reinforce. A critiquer that knows the answer gives guidance on each failed attempt: a plan or what went wrong, never the answer itself. The task is then tried again with the guidance. Successes are verified like any attempt and preferred to the task's failures by direct preference optimisation, without the guidance in context, so the policy learns to succeed unaided. The next round begins from the new policy.",
   equation: [
     "τ₀ ~ π(· | x);  where it fails: g = guide(x, τ₀), τ₁ ~ π(· | x, g)",
     "pairs: w a verified success, l a verified failure of the task; up to 4 failures for each success",

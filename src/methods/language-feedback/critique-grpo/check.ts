@@ -42,7 +42,7 @@ function engine(seed: number) {
 const doubtful = method({
   id: "doubtful",
   family: "language-feedback",
-  summary: "critique-grpo with a critic that often misleads",
+  summary: "critique-grpo with a critiquer that often misleads",
   says: [attemptWords],
   slots: refining(scriptedCritiquer({ detail: "answer", accuracy: 0.6 })),
 });
@@ -80,6 +80,6 @@ export default defineCheck({
   method: arm(critiqueGrpo, "8 answers, 8 refinements, of which one is learnt from", 8),
   others: {
     drGrpo: arm(drGrpo, "16 answers, without the group's deviation", 16),
-    doubtful: arm(doubtful, "refinements after a critic that is right in 60 % of the cases", 8),
+    doubtful: arm(doubtful, "refinements after a critiquer that is right in 60 % of the cases", 8),
   },
 });

@@ -1,6 +1,6 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import type { RowInfo } from "../../../core/batch.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
@@ -17,11 +17,11 @@ const isRefined = ({ context }: RowInfo): boolean => context === "rewritten";
 
 /** Samples answers and refines each after a critique; the best refinement joins its group. */
 export const refining =
-  (critic: Critiquer) =>
+  (critiquer: Able<"critique">) =>
   ({ groupSize, temperature, clipLow, clipHigh }: Settings): SlotChoices => ({
     rollout: bestRetry(
       retryWithFeedback(multiTurn({ groupSize, temperature }), {
-        critic,
+        critiquer,
         again: () => true,
         advice: attemptAndCritique,
         keep: "plain",
@@ -52,7 +52,7 @@ export const critiqueGrpo = method({
     "y:  −Σ_t min(ρ A, clamp(ρ) A)        ỹ:  −Σ_t A · p/(p + γ),  p = π(ỹ_t | q, ỹ_{<t}),  γ = 0.1",
   ].join("\n"),
   source:
-    "γ, the group of n − 1 answers and 1 refinement, and no division by the deviation, from the paper's code; sums over a row's tokens in place of its constant divisor, GRPO's clip, and replacing a random answer: ours; a wrong refinement gets a negative advantage like any other; the critic is the environment's template with the right answer, or any other (`refining`); no entropy bonus",
+    "γ, the group of n − 1 answers and 1 refinement, and no division by the deviation, from the paper's code; sums over a row's tokens in place of its constant divisor, GRPO's clip, and replacing a random answer: ours; a wrong refinement gets a negative advantage like any other; the critiquer is the environment's template with the right answer, or any other (`refining`); no entropy bonus",
   says: [attemptWords],
   slots: refining(scriptedCritiquer({ detail: "answer" })),
 });

@@ -45,7 +45,7 @@ export function crossroads(options: CrossroadsOptions = {}): Environment {
     seed,
     ask: () => "walk",
     metadata: (day) => ({ ways: { ridge: way("ridge"), valley: way("valley", day) } }),
-    judge: (task, reply) => {
+    grade: (task, reply) => {
       const [road = "", ...taken] = reply.split(/\s+/);
       const right = roads.some((name) => name === road) ? waysOf(task)[road] : undefined;
       const success = right !== undefined && right.join(" ") === taken.join(" ");

@@ -14,7 +14,7 @@ import { type QuerySlots, querySlots, slots } from "./querySlots.ts";
 const iterations = 60;
 
 /** For each task and query, whether it matches every expected cell, and whether its table is the expected one. */
-function verdictsOf(world: QuerySlots) {
+function matchesOf(world: QuerySlots) {
   return world.tasks("train").map((task) => {
     const want = world.wanted(task);
     return world.queries.map((query) => {
@@ -34,7 +34,7 @@ const priorOf =
     slots.some((slot) => context.includes(slot) && choices[slot].includes(word)) ? 0 : -1e9;
 
 /** Exact probability, mean over tasks, of queries that match every cell, and of those whose table is the expected one. */
-async function exact(world: QuerySlots, verdicts: ReturnType<typeof verdictsOf>, policy: Model) {
+async function exact(world: QuerySlots, matches: ReturnType<typeof matchesOf>, policy: Model) {
   const found = await Promise.all(
     world.tasks("train").map(async (task, i) => {
       const chances = await Promise.all(
@@ -45,11 +45,11 @@ async function exact(world: QuerySlots, verdicts: ReturnType<typeof verdictsOf>,
       );
       let [all, equal] = [0, 0];
       world.queries.forEach((query, q) => {
-        const verdict = verdicts[i]![q]!;
-        if (!verdict.all) return;
+        const match = matches[i]![q]!;
+        if (!match.all) return;
         const p = slots.reduce((so, slot, k) => so * chances[k]![world.choices[slot].indexOf(query[k]!)]!, 1);
         all += p;
-        if (verdict.equal) equal += p;
+        if (match.equal) equal += p;
       });
       return { all, equal };
     }),
@@ -62,7 +62,7 @@ const arm = (recipe: Recipe, what: string, partial: boolean): Arm => ({
   grid: [30, 100, 300, 1000, 3000, 10_000].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
     const world = querySlots({ seed, partial });
-    const verdicts = verdictsOf(world);
+    const matches = matchesOf(world);
     const curve: number[] = [];
     const { counters, policy } = await trainInMemory({
       environment: world,
@@ -76,9 +76,9 @@ const arm = (recipe: Recipe, what: string, partial: boolean): Arm => ({
       seed,
       iterations,
       onIteration: async (_done, _state, policy) =>
-        void curve.push((await exact(world, verdicts, policy)).all),
+        void curve.push((await exact(world, matches, policy)).all),
     });
-    const last = await exact(world, verdicts, policy);
+    const last = await exact(world, matches, policy);
     const reached = curve.findIndex((p) => p >= 0.9);
     return {
       value: mean(curve),

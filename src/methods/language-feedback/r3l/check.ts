@@ -1,4 +1,4 @@
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import type { Model } from "../../../core/model.ts";
 import type { Task } from "../../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
@@ -53,16 +53,17 @@ const opens = (policy: Model, tasks: readonly Task[]): Promise<number> =>
   });
 
 /** Names the first wrong setting with this probability, otherwise that of a random wheel. */
-const critic =
-  (accuracy: number): Critiquer =>
-  async (ctx, { task, turns }, random) => {
-    const right = settingsOf(ctx.task(task));
-    const set = turns.map(({ action }) => action.content);
+const critiquer = (accuracy: number): Able<"critique"> => ({
+  name: "scripted",
+  async critique({ task, trajectory }, { random }) {
+    const right = settingsOf(task);
+    const set = trajectory.turns.map(({ action }) => action.content);
     const wrong = set.findIndex((setting, wheel) => setting !== right[wheel]);
     if (wrong < 0) return { text: "it opened", outcome: "success" };
     const turn = random.split("accuracy").next() < accuracy ? wrong : random.split("wheel").below(wheels);
     return { text: `wheel ${turn} not ${set[turn]}`, outcome: "failure", turn };
-  };
+  },
+});
 
 /** Budget of generated turns. Replayed turns do not count. */
 const budget = 9600;
@@ -102,12 +103,12 @@ const arm = (recipe: Recipe, what: string, iterations: number): Arm => ({
   },
 });
 
-/** The method itself, with a critic whose accuracy is known. */
+/** The method itself, with a critiquer whose accuracy is known. */
 const reflectingWith = (accuracy: number, more: SlotChoices = {}): Recipe =>
   method({
     ...r3l,
     says: ["wheel not"],
-    slots: (settings) => ({ ...reflecting(critic(accuracy))(settings), ...more }),
+    slots: (settings) => ({ ...reflecting(critiquer(accuracy))(settings), ...more }),
   });
 
 export default defineCheck({
@@ -122,7 +123,7 @@ export default defineCheck({
   unequalCost:
     "turns generated are the measure itself: a retry makes fewer of them than an attempt, and attempts that open the lock are not tried again",
   notes:
-    "The critic names the first wrong wheel with a chance of 0.7, else any; a table cannot write reflections, so that none is learnt from. Replayed turns are steps of the environment but are not generated; `steps` counts them. `unmasked` lets the turns before the pivot learn as well, `elsewhere` has pivots at random. Tried before on other seeds: smaller step sizes, at which neither arm gets there within the turns.",
+    "The critiquer names the first wrong wheel with a chance of 0.7, else any; a table cannot write reflections, so that none is learnt from. Replayed turns are steps of the environment but are not generated; `steps` counts them. `unmasked` lets the turns before the pivot learn as well, `elsewhere` has pivots at random. Tried before on other seeds: smaller step sizes, at which neither arm gets there within the turns.",
   baseline: arm(grpo, "GRPO", Math.ceil(budget / (6 * 8 * wheels))),
   method: arm(reflectingWith(0.7), "R3L, first mistakes found in 7 of 10 attempts", 30),
   others: {

@@ -1,5 +1,5 @@
 import { masked } from "../../../advantage/masked.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
@@ -12,10 +12,10 @@ import { reflectThenRetry } from "./reflectThenRetry.ts";
 
 /** Half of each group's budget goes to first attempts, the other half to retries after reflection. */
 export const reflecting =
-  (critic: Critiquer) =>
+  (critiquer: Able<"critique">) =>
   ({ groupSize, temperature }: Settings): SlotChoices => ({
     rollout: reflectThenRetry(multiTurn({ groupSize: Math.ceil(groupSize / 2), temperature }), {
-      critic,
+      critiquer,
       temperature,
     }),
     annotate: pivots(),
@@ -38,7 +38,7 @@ export const r3l = method({
     "loss = −mean over tokens of A · ln π + β · ½ (ln π − ln π_ref)²          β = 0.001",
   ].join("\n"),
   source:
-    "groups, masks, advantages and the loss from the paper's code, whose constant factor of ½ on the policy's loss is left to the step size; β and the mask's zeros in the mean over tokens: ours; the critic is the environment's own, another one is passed to `reflecting`, and its reflections are learnt from where a model of the run writes them",
+    "groups, masks, advantages and the loss from the paper's code, whose constant factor of ½ on the policy's loss is left to the step size; β and the mask's zeros in the mean over tokens: ours; the critiquer is the environment's own, another one is passed to `reflecting`, and its reflections are learnt from where a model of the run writes them",
   frozen: { reference: {} },
   needs: ["freeze"],
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples

@@ -1,5 +1,5 @@
 import type { Critique } from "../../../core/critique.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { type Message, paid, type Trajectory } from "../../../core/types.ts";
 import { critiqueAndRetry, withCritiques } from "../../../rollout/critiqueAndRetry.ts";
@@ -7,7 +7,7 @@ import { critiqueAndRetry, withCritiques } from "../../../rollout/critiqueAndRet
 /** Settings of {@link reflectThenRetry}. */
 export interface ReflectThenRetryOptions {
   /** Gives the outcome, the advice and the pivot turn; the policy itself or another critiquer. */
-  readonly critic: Critiquer;
+  readonly critiquer: Able<"critique">;
   /** Message inserted at the pivot. Default: the critique's text. */
   readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
   /** Least return of a success, in the unit of the rewards. Default 1. */
@@ -19,7 +19,7 @@ export interface ReflectThenRetryOptions {
 }
 
 /**
- * The critic reflects on each attempt of the rollout. Unless the outcome is success, the attempt's turns before the pivot
+ * The critiquer reflects on each attempt of the rollout. Unless the outcome is success, the attempt's turns before the pivot
  * are replayed, and the policy continues with the advice in its context.
  *
  *     y = (u[0] … u[k − 1], u[k] …),  f = (outcome, advice, k),  y′ = (u[0] … u[k − 1], u′[k] …) ~ π(· | advice)
@@ -29,7 +29,7 @@ export interface ReflectThenRetryOptions {
  *                f alone where the outcome is success, and R(y) ≥ threshold
  *
  * y′ names y as its parent and k as its turn, so that credit can begin at the pivot for both. Where a critique names no
- * turn, k = 0. An attempt without a critique, or whose retry failed, has no retry. A reflection is trained on if the critic
+ * turn, k = 0. An attempt without a critique, or whose retry failed, has no retry. A reflection is trained on if the critiquer
  * names the model of the run that wrote it; its reward `reflection` is 1. Needs an environment that can replay.
  *
  * Stats: retries per attempt; improved and pivot (the mean k), over retries.
@@ -37,12 +37,12 @@ export interface ReflectThenRetryOptions {
  * Amplification".
  */
 export function reflectThenRetry(rollout: Rollout, options: ReflectThenRetryOptions): Rollout {
-  const { critic, threshold = 1, positives = true, temperature } = options;
+  const { critiquer, threshold = 1, positives = true, temperature } = options;
   const { advice = (critique) => critique.text } = options;
   return async (ctx) => {
     const first = await rollout(ctx);
     const reviews = await critiqueAndRetry(ctx, first, {
-      critic,
+      critiquer,
       stream: "reflection",
       retry: (critique, t) =>
         critique.outcome === "success"

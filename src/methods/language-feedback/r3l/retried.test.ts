@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { critiquing, ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
 import type { Critique } from "../../../core/critique.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { succeeded, type Trajectory } from "../../../core/types.ts";
@@ -47,14 +46,17 @@ async function attempt(settings: readonly string[], { attempt: number, advice, f
 async function begun(settings: readonly string[]) {
   const [first] = await attempt(settings, { task: task.id, attempt: 0 });
   const plays: Play[] = [];
-  const ctx = ctxOf({
-    random: randomStream(1),
-    model: () => model,
-    play: async (play) => {
-      plays.push(play);
-      return attempt(settings, play);
+  const ctx = ctxWith(
+    {},
+    {
+      random: randomStream(1),
+      model: () => model,
+      play: async (play) => {
+        plays.push(play);
+        return attempt(settings, play);
+      },
     },
-  });
+  );
   const rollout: Rollout = async () => ({
     trajectories: [first!],
     units: [{ id: first!.id, group: "g", members: [first!.id] }],
@@ -62,10 +64,7 @@ async function begun(settings: readonly string[]) {
   return { first: first!, ctx, plays, rollout };
 }
 
-const says =
-  (critique: Critique | undefined): Critiquer =>
-  async () =>
-    critique;
+const says = (critique: Critique | undefined) => critiquing(() => critique);
 const contents = (t: Trajectory) => t.turns.map(({ action }) => action.content);
 const tokens = (t: Trajectory, k: number) => [...t.turns[k]!.tokens!.prompt];
 
@@ -103,19 +102,22 @@ test("retried: a pivot beyond the end is the last turn; what fails or never bega
   const late = await retried(ctx, first, { advice: "think again", turn: 9, attempt: 1 });
   assert.deepEqual(contents(late!.advised), [...slipped.slice(0, 2), right[2]]);
   const end = { kind: "failed", boundary: "environment", message: "" } as const;
-  const broken = ctxOf({
-    model: () => model,
-    play: async () => [trajectoryOf("x", [turnOf([1], [2])], { end })],
-  });
+  const broken = ctxWith(
+    {},
+    {
+      model: () => model,
+      play: async () => [trajectoryOf("x", [turnOf([1], [2])], { end })],
+    },
+  );
   assert.equal(await retried(broken, first, { advice: "think again", turn: 0, attempt: 1 }), undefined);
-  const silent = ctxOf({ model: () => model, play: async () => [trajectoryOf("x", [])] });
+  const silent = ctxWith({}, { model: () => model, play: async () => [trajectoryOf("x", [])] });
   assert.equal(await retried(silent, first, { advice: "think again", turn: 0, attempt: 1 }), undefined);
 });
 
 test("retryWithFeedback: the retry joins its first attempt's group without the feedback, and a group of its own with it", async () => {
   const { first, ctx, rollout } = await begun(slipped);
-  const critic = says({ text: "think again" });
-  const { trajectories, units, stats, critiques } = await retryWithFeedback(rollout, { critic })(ctx);
+  const critiquer = says({ text: "think again" });
+  const { trajectories, units, stats, critiques } = await retryWithFeedback(rollout, { critiquer })(ctx);
   assert.deepEqual(
     units.map(({ group, members }) => [members[0], group]),
     [
@@ -128,10 +130,10 @@ test("retryWithFeedback: the retry joins its first attempt's group without the f
   assert.deepEqual(stats, { retries: 1, repaired: 1 });
   assert.deepEqual([...critiques!], [[first.id, { text: "think again" }]]);
   const kept = async (keep: "advised" | "plain") =>
-    (await retryWithFeedback(rollout, { critic, keep })(ctx)).units.slice(1).map((u) => u.group);
+    (await retryWithFeedback(rollout, { critiquer, keep })(ctx)).units.slice(1).map((u) => u.group);
   assert.deepEqual(await kept("plain"), ["g"]);
   assert.deepEqual(await kept("advised"), ["g/advised"]);
-  const apart = await retryWithFeedback(rollout, { critic, apart: true })(ctx);
+  const apart = await retryWithFeedback(rollout, { critiquer, apart: true })(ctx);
   assert.deepEqual(
     apart.units.map((u) => u.group),
     ["g", "g/plain", "g/advised"],
@@ -144,7 +146,7 @@ test("retryWithFeedback: successes, and attempts that nobody could criticise, ar
     [slipped, undefined],
   ] as const) {
     const { ctx, rollout, plays } = await begun(settings);
-    const { units, stats } = await retryWithFeedback(rollout, { critic: says(critique) })(ctx);
+    const { units, stats } = await retryWithFeedback(rollout, { critiquer: says(critique) })(ctx);
     assert.deepEqual([units.length, plays.length, stats], [1, 0, { retries: 0 }]);
   }
 });
@@ -152,8 +154,8 @@ test("retryWithFeedback: successes, and attempts that nobody could criticise, ar
 test("reflectThenRetry: from the pivot on; an improvement counts with its advice and its reflection as well", async () => {
   const { first, ctx, rollout } = await begun(slipped);
   const written = trajectoryOf("reflection", [turnOf([1], [2])]);
-  const critic = says({ text: "think again", outcome: "failure", turn: 1, written });
-  const { trajectories, units, critiques, stats } = await reflectThenRetry(rollout, { critic })(ctx);
+  const critiquer = says({ text: "think again", outcome: "failure", turn: 1, written });
+  const { trajectories, units, critiques, stats } = await reflectThenRetry(rollout, { critiquer })(ctx);
   assert.equal(critiques!.get(first.id)!.turn, 1);
   assert.deepEqual(
     units.map(({ members, group }) => [members[0], group]),
@@ -166,14 +168,14 @@ test("reflectThenRetry: from the pivot on; an improvement counts with its advice
   );
   assert.deepEqual(trajectories.at(-1)!.turns[0]!.rewards, { reflection: 1 });
   assert.deepEqual(stats, { retries: 1, improved: 1, pivot: 1 });
-  const explored = await reflectThenRetry(rollout, { critic, positives: false })(ctx);
+  const explored = await reflectThenRetry(rollout, { critiquer, positives: false })(ctx);
   assert.equal(explored.units.length, 2);
 });
 
 test("reflectThenRetry: advice at the wrong place helps nobody, and is not learnt from", async () => {
   const { ctx, rollout } = await begun(slipped);
-  const critic = says({ text: "think again", outcome: "failure", turn: 2 });
-  const { units, stats } = await reflectThenRetry(rollout, { critic })(ctx);
+  const critiquer = says({ text: "think again", outcome: "failure", turn: 2 });
+  const { units, stats } = await reflectThenRetry(rollout, { critiquer })(ctx);
   assert.equal(units.length, 2);
   assert.deepEqual(stats, { retries: 1, improved: 0, pivot: 2 });
 });
@@ -185,8 +187,8 @@ test("reflectThenRetry: what is called a success is not tried again, and the wor
     [slipped, 1],
   ] as const) {
     const { ctx, rollout, plays } = await begun(settings);
-    const critic = says({ text: "", outcome: "success", written });
-    const made = await reflectThenRetry(rollout, { critic })(ctx);
+    const critiquer = says({ text: "", outcome: "success", written });
+    const made = await reflectThenRetry(rollout, { critiquer })(ctx);
     assert.deepEqual([made.units.length, plays.length], [units, 0]);
   }
 });

@@ -16,7 +16,7 @@ const engine = tabularEngine({
     const asked = context.includes("How");
     if (!asked) return /^w\d$/.test(word) ? 0 : -1e9;
     const begun = context.slice(context.indexOf("<assistant>") + 1);
-    const wanted = begun.length === 0 ? ["verdict:", "turn:"] : begun.length === 1 ? ["failure"] : ["<end>"];
+    const wanted = begun.length === 0 ? ["outcome:", "turn:"] : begun.length === 1 ? ["failure"] : ["<end>"];
     return wanted.includes(word) ? 0 : -1e9;
   },
 });
@@ -29,7 +29,7 @@ test("critiques that cannot be understood are counted, and their attempts are no
     says: [critiqueQuestion],
     slots: ({ groupSize, temperature }) => ({
       rollout: retryWithFeedback(multiTurn({ groupSize, temperature }), {
-        critic: selfCritique(),
+        critiquer: selfCritique(),
         again: () => true,
         keep: "advised",
       }),

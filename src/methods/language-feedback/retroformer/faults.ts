@@ -48,7 +48,7 @@ export function faults(options: FaultsOptions = {}): Environment {
       const kind = random.below(kinds);
       return { symptom: symptoms[kind]!, repair: helps[kind]!, worth: worth * random.next() };
     },
-    judge: (task, reply) => {
+    grade: (task, reply) => {
       const { symptom, repair } = faultOf(task);
       const success = reply === repair;
       return {

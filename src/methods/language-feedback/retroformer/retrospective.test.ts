@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { critiquing, ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Ending, Message, Trajectory } from "../../../core/types.ts";
@@ -20,14 +20,14 @@ const first: Rollout = async () => ({
 });
 
 /** Writes "hint 1", "hint 2"… in the order in which it is asked. */
-function hints(): { writer: Critiquer; about: string[] } {
+function hints(): { writer: Able<"critique">; about: string[] } {
   const about: string[] = [];
-  const writer: Critiquer = async (_ctx, t) => {
+  const writer = critiquing((t) => {
     about.push(t.id);
     const text = `hint ${about.length}`;
     const turn = turnOf([5], [6], { action: { role: "assistant", content: text }, model: "reflector" });
-    return { text, written: trajectoryOf(`${t.id}/critique`, [turn], { role: "critic" }) };
-  };
+    return { text, written: trajectoryOf(`${t.id}/critique`, [turn], { role: "critiquer" }) };
+  });
   return { writer, about };
 }
 
@@ -38,19 +38,22 @@ async function played(
   writer = hints(),
 ) {
   const plays: Play[] = [];
-  const ctx = ctxOf({
-    random: randomStream(1),
-    play: async (play) => {
-      plays.push(play);
-      const outcome = pays(play, plays.length);
-      const broke: Ending = { kind: "failed", boundary: "environment", message: "broke" };
-      return [
-        outcome === "fails"
-          ? attempt(`retry ${play.attempt}`, 0, broke)
-          : attempt(`retry ${play.attempt}`, outcome),
-      ];
+  const ctx = ctxWith(
+    {},
+    {
+      random: randomStream(1),
+      play: async (play) => {
+        plays.push(play);
+        const outcome = pays(play, plays.length);
+        const broke: Ending = { kind: "failed", boundary: "environment", message: "broke" };
+        return [
+          outcome === "fails"
+            ? attempt(`retry ${play.attempt}`, 0, broke)
+            : attempt(`retry ${play.attempt}`, outcome),
+        ];
+      },
     },
-  });
+  );
   const experience = await retrospective(first, { writer: writer.writer, ...options })(ctx);
   const rewardOf = (id: string): number | undefined =>
     experience.trajectories.find((t) => t.id === id)?.turns.at(-1)?.rewards.rating;
@@ -110,7 +113,7 @@ test("reflections on one attempt are a group, rated by the mean of their runs; n
 
 test("what nobody could read or play is no unit", async () => {
   assert.deepEqual((await played({ retries: 3 }, () => "fails")).units, []);
-  const silent = { writer: async () => undefined, about: [] };
+  const silent = { writer: critiquing(() => undefined), about: [] };
   const { units, plays, stats } = await played({ retries: 3 }, () => 1, silent);
   assert.deepEqual([units, plays, stats], [[], [], { own: 7, reflections: 0 }]);
 });

@@ -1,12 +1,12 @@
 import type { Ctx } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import { type Able, evaluatorIn } from "../../../core/evaluator.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { type Message, paid, succeeded, type Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link retrospective}. */
 export interface RetrospectiveOptions {
   /** Writes a reflection on a failed attempt; one of the run's models, so that it can be trained. */
-  readonly writer: Critiquer;
+  readonly writer: Able<"critique">;
   /** Reflections on each failed attempt, compared with each other. Default 1. */
   readonly reflections?: number;
   /** Attempts with each reflection; its rating is their mean. Default 1. */
@@ -109,7 +109,8 @@ async function rate(
   numbered: (run: number) => number,
   { writer, runs = 1, memory = 3, rating = "difference" }: RetrospectiveOptions,
 ): Promise<Rated | undefined> {
-  const critique = await writer(ctx, about, ctx.random.split("reflection", about.id, g));
+  const random = ctx.random.split("reflection", about.id, g);
+  const critique = await evaluatorIn(ctx, writer).critique(about, random);
   if (!critique?.written) return undefined;
   const advice = [...heard, critique.text]
     .slice(-memory)

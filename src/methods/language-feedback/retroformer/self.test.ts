@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Counter } from "../../../core/context.ts";
+import { ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import type { Counter } from "../../../core/counter.ts";
+import { evaluatorIn } from "../../../core/evaluator.ts";
 import { randomStream } from "../../../core/random.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { type SelfCritiqueOptions, selfCritique } from "./self.ts";
@@ -12,7 +13,7 @@ async function writer(reply: readonly string[], contextTokens = 64) {
     context: "message",
     prior: (context, word) => (word === (reply[context.length - 4] ?? "<end>") ? 50 : 0),
   });
-  const vocabulary = ["q how", "verdict : success failure", "turn 1", "a1"];
+  const vocabulary = ["q how", "outcome : success failure", "turn 1", "a1"];
   return engine.create({ id: "policy", seed: 1, vocabulary, contextTokens });
 }
 const attempt = trajectoryOf("t", [
@@ -30,28 +31,27 @@ async function criticised(
 ) {
   const model = await writer(reply, contextTokens);
   const counted: Partial<Record<Counter, number>> = {};
-  const ctx = ctxOf({
-    model: () => model,
-    count: (name, n) => {
-      counted[name] = (counted[name] ?? 0) + n;
-    },
-  });
-  const critique = await selfCritique({ question: "how", ...options })(ctx, t, randomStream(1));
+  const count = (name: Counter, n: number): void => {
+    counted[name] = (counted[name] ?? 0) + n;
+  };
+  const ctx = ctxWith({}, { model: () => model, count });
+  const { critique: ask } = evaluatorIn(ctx, selfCritique({ question: "how", ...options }));
+  const critique = await ask(t, randomStream(1));
   return { critique, counted, model };
 }
 
 test("selfCritique: the policy reads its attempt and a question; its exact tokens are kept", async () => {
-  const { critique, counted, model } = await criticised(["verdict", ":", "failure"]);
+  const { critique, counted, model } = await criticised(["outcome", ":", "failure"]);
   const { written, ...said } = critique!;
-  assert.deepEqual(said, { text: "verdict : failure", outcome: "failure" });
+  assert.deepEqual(said, { text: "outcome : failure", outcome: "failure" });
   const [turn] = written!.turns;
   assert.deepEqual(
     turn!.prompt.map(({ content }) => content),
     ["q", "a1", "how"],
   );
-  const wanted = [...model.codec.encode("verdict : failure"), model.codec.endId];
+  const wanted = [...model.codec.encode("outcome : failure"), model.codec.endId];
   assert.deepEqual([...turn!.tokens!.action], wanted);
-  assert.deepEqual([written!.role, written!.task, written!.id], ["critic", "task", "t/critique"]);
+  assert.deepEqual([written!.role, written!.task, written!.id], ["critiquer", "task", "t/critique"]);
   assert.deepEqual(counted, { "judge.calls": 1, generations: 1, "tokens.sampled": 4 });
 });
 
@@ -60,15 +60,15 @@ test("selfCritique: what cannot be read, or was cut off, is dropped and counted,
   const wrong = await criticised(["turn", ":", "1"]);
   assert.equal(wrong.critique, undefined);
   assert.deepEqual(wrong.counted, { ...failed, "tokens.sampled": 4, "tokens.discarded": 4 });
-  const cut = await criticised(["verdict", ":", "success"], { maxTokens: 3 });
+  const cut = await criticised(["outcome", ":", "success"], { maxTokens: 3 });
   assert.equal(cut.critique, undefined);
   assert.deepEqual(cut.counted, { ...failed, "tokens.sampled": 3, "tokens.discarded": 3 });
 });
 
 test("selfCritique: no room is a failure, no attempt is nothing to look at", async () => {
-  const full = await criticised(["verdict"], {}, attempt, 8);
+  const full = await criticised(["outcome"], {}, attempt, 8);
   assert.deepEqual(full.counted, { "judge.calls": 1, "judge.failures": 1 });
-  const idle = await criticised(["verdict"], {}, trajectoryOf("idle", []));
+  const idle = await criticised(["outcome"], {}, trajectoryOf("idle", []));
   assert.deepEqual([idle.critique, idle.counted], [undefined, {}]);
 });
 
@@ -81,7 +81,7 @@ test("selfCritique: what was written can be read otherwise", async () => {
 });
 
 test("selfCritique: the question may say more of the attempt, and the writer is known by its name in the run", async () => {
-  const asked = await criticised(["verdict", ":", "failure"], {
+  const asked = await criticised(["outcome", ":", "failure"], {
     model: "reflector",
     question: ({ turns }) => turns[0]!.action.content,
   });

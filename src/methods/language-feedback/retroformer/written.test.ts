@@ -8,9 +8,9 @@ const turns = ["go north", "go south"].map((content) =>
 );
 const t = trajectoryOf("t", turns);
 
-test("a critique in full: verdict, turn from 1, quotes as marks, advice as what is said", () => {
+test("a critique in full: outcome, turn from 1, quotes as marks, advice as what is said", () => {
   const text = [
-    "Verdict: failure",
+    "Outcome: failure",
     "turn : 2",
     'good: "go north"',
     "poor: south",
@@ -28,9 +28,9 @@ test("a critique in full: verdict, turn from 1, quotes as marks, advice as what 
   });
 });
 
-test("a verdict alone is enough; without advice all of it is said", () => {
-  assert.deepEqual(readCritique(" verdict: inefficient \n\n", t), {
-    text: "verdict: inefficient",
+test("a outcome alone is enough; without advice all of it is said", () => {
+  assert.deepEqual(readCritique(" outcome: inefficient \n\n", t), {
+    text: "outcome: inefficient",
     outcome: "inefficient",
   });
 });
@@ -40,15 +40,15 @@ test("whatever is not of the form is no critique", () => {
     "",
     "it went well",
     "turn: 1",
-    "verdict: great",
-    "verdict: success\nverdict: failure",
-    "verdict: failure\nturn: 0",
-    "verdict: failure\nturn: 3",
-    "verdict: failure\nturn: last",
-    "verdict: failure\nturn: 1\nturn: 2",
-    "verdict: failure\nadvice: a\nadvice: b",
-    "verdict: failure\nadvice:",
-    "verdict: failure\nand so on",
+    "outcome: great",
+    "outcome: success\noutcome: failure",
+    "outcome: failure\nturn: 0",
+    "outcome: failure\nturn: 3",
+    "outcome: failure\nturn: last",
+    "outcome: failure\nturn: 1\nturn: 2",
+    "outcome: failure\nadvice: a\nadvice: b",
+    "outcome: failure\nadvice:",
+    "outcome: failure\nand so on",
   ];
   for (const text of bad) assert.equal(readCritique(text, t), undefined, text);
 });

@@ -19,7 +19,7 @@ const variant = (distillation: number, detail: CritiqueDetail = "answer"): Recip
     family: "language-feedback",
     summary: "a variant of rltf",
     says: [attemptWords],
-    slots: textFeedback({ critic: scriptedCritiquer({ detail }), distillation, modelling: 0 }),
+    slots: textFeedback({ critiquer: scriptedCritiquer({ detail }), distillation, modelling: 0 }),
   });
 
 /** Probability of the whole code, without a critique. */
@@ -59,11 +59,11 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.05,
   notes:
-    "The other half of the paper, learning to say what the critic said, shapes features that answers share; a table has none, so that it is not tried here. Tried before, on other seeds: smaller steps, +0.08; a critic that names every wrong word, +0.14, where one step nearly suffices.",
+    "The other half of the paper, learning to say what the critiquer said, shapes features that answers share; a table has none, so that it is not tried here. Tried before, on other seeds: smaller steps, +0.08; a critiquer that names every wrong word, +0.14, where one step nearly suffices.",
   baseline: arm(variant(0), "GRPO on both attempts, the first one paid for both", 4),
   method: arm(rltf, "the same, and the second attempt distilled into the first", 4),
   others: {
     single: arm(grpo, "GRPO on single answers", 8),
-    verdict: arm(variant(1, "outcome"), "distilled after critiques that only say right or wrong", 4),
+    outcome: arm(variant(1, "outcome"), "distilled after critiques that only say right or wrong", 4),
   },
 });

@@ -1,6 +1,6 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import type { RowInfo } from "../../../core/batch.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import { toTrajectory } from "../../../credit/toTrajectory.ts";
 import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
@@ -15,9 +15,9 @@ import { againstFirstAttempts } from "./againstFirstAttempts.ts";
 import { toFirstAttempt } from "./toFirstAttempt.ts";
 import { critiqueAsked, withCritiqueRows } from "./withCritiqueRows.ts";
 
-/** The critic and the weights of the auxiliary losses; 0 leaves a loss out. */
+/** The critiquer and the weights of the auxiliary losses; 0 leaves a loss out. */
 export interface TextFeedback {
-  readonly critic: Critiquer;
+  readonly critiquer: Able<"critique">;
   /** λ of distilling second attempts into first ones. */
   readonly distillation: number;
   /** λ of learning to predict the critique. */
@@ -30,10 +30,10 @@ const isDistilled = ({ context, origin }: RowInfo): boolean =>
 
 /** An attempt, a critique, a second attempt: RL on both attempts, with the auxiliary losses. */
 export const textFeedback =
-  ({ critic, distillation, modelling }: TextFeedback) =>
+  ({ critiquer, distillation, modelling }: TextFeedback) =>
   ({ groupSize, temperature, clipLow, clipHigh }: Settings): SlotChoices => {
     const attempts = retryWithFeedback(multiTurn({ groupSize, temperature }), {
-      critic,
+      critiquer,
       again: () => true,
       advice: attemptAndCritique,
       keep: distillation > 0 ? "both" : "advised",
@@ -71,7 +71,7 @@ export const rltf = method({
     "modelling: −λ mean over critiques and their tokens of log π(c | x, y0)              λ = 0 by default",
   ].join("\n"),
   source:
-    "both terms and the baseline from the paper; the returns of the RL term, no discount between the attempts, means over tokens in place of sums and λ: ours; no importance ratio, as in the paper, so the term is biased; the critic is the environment's template with the right answer, or any other (`textFeedback`)",
+    "both terms and the baseline from the paper; the returns of the RL term, no discount between the attempts, means over tokens in place of sums and λ: ours; no importance ratio, as in the paper, so the term is biased; the critiquer is the environment's template with the right answer, or any other (`textFeedback`)",
   says: [attemptWords, critiqueAsked],
-  slots: textFeedback({ critic: scriptedCritiquer({ detail: "answer" }), distillation: 1, modelling: 0 }),
+  slots: textFeedback({ critiquer: scriptedCritiquer({ detail: "answer" }), distillation: 1, modelling: 0 }),
 });

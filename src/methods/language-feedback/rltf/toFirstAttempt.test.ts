@@ -44,7 +44,7 @@ test("toFirstAttempt: what carries no number is no credit", () => {
   const critique: Signal = {
     kind: "critique",
     channel: "critique",
-    source: "critic",
+    source: "critiquer",
     about: [{ trajectory: "a'" }],
     text: "so so",
   };

@@ -36,7 +36,7 @@ test("a critique becomes what the policy is to write after the attempt and a que
   );
   assert.deepEqual([...row.advantage], [1, 1, 1, 1]);
   const { role, origin, unit, trajectory } = row.info;
-  assert.deepEqual([role, origin, unit, trajectory], ["critic", "demonstrated", "unit t", "t"]);
+  assert.deepEqual([role, origin, unit, trajectory], ["critiquer", "demonstrated", "unit t", "t"]);
   // the row can be scored: four targets, each of six words or the end equally likely before any learning
   const { logp } = await model.score(pack(made.rows!, units));
   assert.ok(logp.every((x) => Math.abs(x + Math.log(7)) < 1e-6));

@@ -6,7 +6,7 @@ import type { Message, Trajectory, Turn, Unit } from "../../../core/types.ts";
 import { demonstratedRows, ofMembers } from "../../../rollout/addedRows.ts";
 
 /** The role that such rows name. */
-export const criticRole = "critic";
+export const critiquerRole = "critiquer";
 
 /** Settings of {@link withCritiqueRows}. */
 export interface WithCritiqueRowsOptions {
@@ -19,8 +19,8 @@ export interface WithCritiqueRowsOptions {
  *
  *     row: (x, y, question, c)          targets: the tokens of c and its end
  *
- * Predicting critiques teaches the policy what was wrong with an attempt and makes it a critic. The rows have origin
- * "demonstrated" and role "critic", belong to the unit of the attempt, and have no log-probabilities and advantage 1, so
+ * Predicting critiques teaches the policy what was wrong with an attempt and makes it a critiquer. The rows have origin
+ * "demonstrated" and role "critiquer", belong to the unit of the attempt, and have no log-probabilities and advantage 1, so
  * that a likelihood can be restricted to them and ratios to the sampled rows.
  * Paper: "Expanding the Capabilities of Reinforcement Learning via Text Feedback".
  */
@@ -47,9 +47,9 @@ function rowsOf(ctx: Ctx, t: Trajectory, unit: Unit, question: string, text: str
   const action = concatIds([codec.encode(text), Int32Array.of(codec.endId)]);
   const turn: Turn = {
     ...last,
-    role: criticRole,
+    role: critiquerRole,
     prompt: messages,
     action: { role: "assistant", content: text },
   };
-  return demonstratedRows({ ...t, role: criticRole }, unit, turn, codec.open(messages), action);
+  return demonstratedRows({ ...t, role: critiquerRole }, unit, turn, codec.open(messages), action);
 }

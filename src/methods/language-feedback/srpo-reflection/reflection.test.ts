@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { readTwoAnswers, twoAnswers } from "../../../common/text/twoAnswers.ts";
-import type { Trajectory } from "../../../core/types.ts";
+import type { Able } from "../../../core/evaluator.ts";
+import type { Stats, Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { accuracy, lengthBell, type ReflectionOptions, reflection } from "./reflection.ts";
 
@@ -10,15 +11,14 @@ const vocabulary = ["<think> </think> <answer> </answer> <reflection> </reflecti
 const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, contextTokens: 64 });
 
 /** "yes" is right. */
-const ctx = ctxOf({
-  model: () => model,
-  verify: async (t) => {
-    const content = t.turns.at(-1)!.action.content;
-    if (content === "broken") return [];
-    const value = content === "yes" ? 1 : 0;
-    return [{ kind: "reward", channel: "outcome", value, about: [{ trajectory: t.id }], source: "test" }];
-  },
-});
+const environment: Pick<Able<"score">, "score"> = {
+  score: async (attempts) =>
+    attempts.map(({ trajectory }): Stats => {
+      const { content } = trajectory.turns.at(-1)!.action;
+      return content === "broken" ? {} : { outcome: content === "yes" ? 1 : 0 };
+    }),
+};
+const ctx = ctxWith(environment, { model: () => model });
 
 const replied = (text: string): Trajectory =>
   trajectoryOf("t", [
@@ -82,8 +82,7 @@ test("reflection: what could not be verified has no accuracy, what failed has no
   const content = twice("broken", "yes");
   const t = { ...unknown, turns: [{ ...turn!, action: { ...turn!.action, content } }] };
   const signals = await reflection()(
-    ctxOf({
-      verify: ctx.verify,
+    ctxWith(environment, {
       model: () => ({ ...model, codec: { ...model.codec, encode: () => Int32Array.of(1) } }),
     }),
     { trajectories: [t], units: [] },

@@ -1,6 +1,7 @@
 import { readTwoAnswers } from "../../../common/text/twoAnswers.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { type Signal, signalValue } from "../../../core/signal.ts";
+import { evaluatorIn, totalScore } from "../../../core/evaluator.ts";
+import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
 import type { Trajectory, Turn } from "../../../core/types.ts";
 
@@ -74,19 +75,21 @@ const asPaid = ({ turns }: Trajectory, threshold: number): Right =>
     (turn) => Object.values(turn?.rewards ?? {}).reduce((a, b) => a + b, 0) >= threshold,
   );
 
-/** Verdicts on the answers of the last action; undefined where a verifier failed or there is none. */
+/** Which answers of the last action are right; undefined where a verifier failed or there is none. */
 async function verified(ctx: Ctx, t: Trajectory, threshold: number): Promise<Right | undefined> {
   const last = t.turns.at(-1)!;
-  const verdicts = await Promise.all(
+  const { score } = evaluatorIn(ctx, ctx.environment);
+  const scores = await Promise.all(
     readTwoAnswers(last.action.content)
       .answers.slice(0, 2)
       .map(async (content) => {
         const turn = { ...last, action: { ...last.action, content } };
-        const signals = await ctx.verify({ ...t, turns: [...t.turns.slice(0, -1), turn] });
-        return signals.length === 0 ? undefined : signals.reduce((sum, s) => sum + (signalValue(s) ?? 0), 0);
+        const answered = { ...t, turns: [...t.turns.slice(0, -1), turn] };
+        const rewards = await score(answered, ctx.random.split("score", t.id, content));
+        return rewards && Object.keys(rewards).length > 0 ? totalScore(rewards) : undefined;
       }),
   );
-  return verdicts.some((v) => v === undefined) ? undefined : verdicts.map((v) => v! >= threshold);
+  return scores.some((v) => v === undefined) ? undefined : scores.map((v) => v! >= threshold);
 }
 
 /** Format and length rewards of a reply. */

@@ -1,4 +1,4 @@
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
 import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
@@ -13,12 +13,12 @@ import { spotty } from "./spotty.ts";
 /** Eight codes of eight words out of ten, each word right or wrong by itself. */
 const [length, questions] = [8, 8];
 
-const variant = (critic: Critiquer, discount: number): Recipe =>
+const variant = (critiquer: Able<"critique">, discount: number): Recipe =>
   method({
     id: "text2grad",
     family: "language-feedback",
     summary: text2grad.summary,
-    slots: spanRewards(critic, discount),
+    slots: spanRewards(critiquer, discount),
   });
 
 const arm = (recipe: Recipe, what: string) =>
@@ -39,16 +39,16 @@ export default defineCheck({
   id: "text2grad",
   level: "shared",
   simpler: ["summed"],
-  claim: "Rewarding the words that a critic marks teaches faster than a score of the whole answer.",
+  claim: "Rewarding the words that a critiquer marks teaches faster than a score of the whole answer.",
   metric: "share of right words, mean over practice",
   direction: "higher",
   smallestEffect: 0.05,
   baseline: arm(grpo, "GRPO on the share of right words"),
-  method: arm(text2grad, "±1 on the words that a true critic marks, γ = 0"),
+  method: arm(text2grad, "±1 on the words that a true critiquer marks, γ = 0"),
   others: {
     spotty: arm(
       variant(spotty(scriptedCritiquer(), { given: 0.3, flipped: 0.1 }), 0),
-      "a critic that marks 30 % of the words, a tenth of them wrongly",
+      "a critiquer that marks 30 % of the words, a tenth of them wrongly",
     ),
     summed: arm(variant(scriptedCritiquer(), 1), "the same marks, each word paid all that follow: γ = 1"),
   },

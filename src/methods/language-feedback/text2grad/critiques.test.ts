@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
-import { randomStream } from "../../../core/random.ts";
+import { critiquing, ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { critiques } from "./critiques.ts";
 
@@ -12,15 +10,15 @@ const model = await tabularEngine().create({
   vocabulary: ["a b c"],
   contextTokens: 8,
 });
-const ctx = ctxOf({ random: randomStream(1), model: () => model });
+const ctx = ctxWith({}, { model: () => model });
 const turn = turnOf([1], [...model.codec.encode("a b c")], {
   action: { role: "assistant", content: "a b c" },
 });
 const t = trajectoryOf("t", [turn, turn]);
-const ends = { kind: "critique", channel: "critique", source: "critic" } as const;
+const ends = { kind: "critique", channel: "critique", source: "critiquer" } as const;
 
 test("critiques: the text about its turn, +1 about what is praised, −1 about what is blamed", async () => {
-  const critic: Critiquer = async () => ({
+  const critiquer = critiquing(() => ({
     text: "so so",
     turn: 1,
     marks: [
@@ -30,8 +28,8 @@ test("critiques: the text about its turn, +1 about what is praised, −1 about w
       { turn: 1, from: 1, to: 2, good: false }, // a blank
       { turn: 7, from: 0, to: 1, good: false },
     ],
-  });
-  assert.deepEqual(await critiques({ critic })(ctx, { trajectories: [t], units: [] }, {}), [
+  }));
+  assert.deepEqual(await critiques({ critiquer })(ctx, { trajectories: [t], units: [] }, {}), [
     { ...ends, text: "so so", about: [{ trajectory: "t", turn: 1 }] },
     {
       ...ends,
@@ -48,10 +46,10 @@ test("critiques: the text about its turn, +1 about what is praised, −1 about w
 
 test("critiques: what the rollout knows is not asked again; silence is no signal; the failed are let be", async () => {
   const asked: string[] = [];
-  const critic: Critiquer = async (_ctx, { id }) => {
+  const critiquer = critiquing(({ id }) => {
     asked.push(id);
     return undefined;
-  };
+  });
   const failed = { kind: "failed", boundary: "environment", message: "" } as const;
   const trajectories = [
     t,
@@ -61,7 +59,7 @@ test("critiques: what the rollout knows is not asked again; silence is no signal
   ];
   const known = new Map([["t", { text: "known" }]]);
   const experience = { trajectories, units: [], critiques: known };
-  assert.deepEqual(await critiques({ critic, channel: "other" })(ctx, experience, {}), [
+  assert.deepEqual(await critiques({ critiquer, channel: "other" })(ctx, experience, {}), [
     { ...ends, channel: "other", text: "known", about: [{ trajectory: "t" }] },
   ]);
   assert.deepEqual(asked, ["silent"]);

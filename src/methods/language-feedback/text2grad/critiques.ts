@@ -1,7 +1,7 @@
 import { markedSpan } from "../../../common/text/quotedSpans.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Critique } from "../../../core/critique.ts";
-import type { Critiquer } from "../../../core/critiquer.ts";
+import { type Able, evaluatorIn } from "../../../core/evaluator.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
 import type { Ref, Trajectory } from "../../../core/types.ts";
@@ -9,7 +9,7 @@ import type { Ref, Trajectory } from "../../../core/types.ts";
 /** Settings of {@link critiques}. */
 export interface CritiquesOptions {
   /** Criticises every trajectory without a critique from the rollout. Default: none. */
-  readonly critic?: Critiquer;
+  readonly critiquer?: Able<"critique">;
   /** Default "critique". */
   readonly channel?: string;
 }
@@ -23,12 +23,13 @@ export interface CritiquesOptions {
  * Spans without tokens are dropped. An invalid critique gives no signal; failed episodes, and those without actions, are
  * not criticised.
  */
-export function critiques({ critic, channel = "critique" }: CritiquesOptions = {}): Feedback {
+export function critiques({ critiquer, channel = "critique" }: CritiquesOptions = {}): Feedback {
   return async (ctx, { trajectories, critiques: known }) => {
+    const asked = critiquer && evaluatorIn(ctx, critiquer);
     const acted = trajectories.filter((t) => t.end.kind !== "failed" && t.turns.length > 0);
     const heard = await Promise.all(
       acted.map(async (t) => {
-        const said = known?.get(t.id) ?? (await critic?.(ctx, t, ctx.random.split("critique", t.id)));
+        const said = known?.get(t.id) ?? (await asked?.critique(t, ctx.random.split("critique", t.id)));
         return said ? signalsOf(ctx, t, said, channel) : [];
       }),
     );
@@ -38,7 +39,7 @@ export function critiques({ critic, channel = "critique" }: CritiquesOptions = {
 
 function signalsOf(ctx: Ctx, t: Trajectory, critique: Critique, channel: string): readonly Signal[] {
   const { text, turn, marks = [] } = critique;
-  const said = { kind: "critique", channel, source: "critic", text } as const;
+  const said = { kind: "critique", channel, source: "critiquer", text } as const;
   const spans = (good: boolean): readonly Ref[] =>
     marks
       .filter((mark) => mark.good === good)

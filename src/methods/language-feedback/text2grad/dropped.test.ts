@@ -20,7 +20,7 @@ const chat: Chat = {
   id: "half",
   reply: () => assert.fail("only data is asked for"),
   ask: async ({ seed }, form) =>
-    randomStream(seed!).next() < 0.5 ? form.parse({ verdict: "failure", advice: "another" }) : undefined,
+    randomStream(seed!).next() < 0.5 ? form.parse({ outcome: "failure", advice: "another" }) : undefined,
   spent: () => ({ calls: 0, cachedCalls: 0, inputTokens: 0, outputTokens: 0, usd: 0 }),
 };
 
@@ -28,7 +28,7 @@ test("critiques that cannot be understood are counted, and their attempts neithe
   const built = method({
     id: "criticised",
     family: "language-feedback",
-    summary: "rewards what a critic marks",
+    summary: "rewards what a critiquer marks",
     slots: spanRewards(chatCritiquer(chat)),
   }).build({ tasks: 8, groupSize: 8 });
   const environment = codewords({ questions: 8, length: 2 });

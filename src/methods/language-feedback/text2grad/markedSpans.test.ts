@@ -4,7 +4,7 @@ import type { Signal } from "../../../core/signal.ts";
 import type { Span } from "../../../core/types.ts";
 import { lengthWeight, markedSpans } from "./markedSpans.ts";
 
-const said = { kind: "critique", channel: "critique", source: "critic", text: "so so" } as const;
+const said = { kind: "critique", channel: "critique", source: "critiquer", text: "so so" } as const;
 const marked = (value: number, spans: readonly Span[], turn = 0): Signal => ({
   ...said,
   value,

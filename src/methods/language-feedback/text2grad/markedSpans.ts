@@ -11,7 +11,7 @@ export interface MarkedSpansOptions {
 }
 
 /**
- * Pseudo-rewards from a critic's spans: every token of a span gets the span's value, every other token 0.
+ * Pseudo-rewards from a critiquer's spans: every token of a span gets the span's value, every other token 0.
  *
  *     δ[t] = w(n) · (+1 praised, −1 blamed)                  w = 1 without a slope
  *     w(n) = 1 / (1 + exp(clamp(α (n − L) − 6, −10, 6)))

@@ -1,4 +1,4 @@
-import type { Critiquer } from "../../../core/critiquer.ts";
+import type { Able } from "../../../core/evaluator.ts";
 
 /** Settings of {@link spotty}. */
 export interface SpottyOptions {
@@ -8,16 +8,23 @@ export interface SpottyOptions {
   readonly flipped?: number;
 }
 
-/** Degrades a critic: omits some marks and flips the sign of others; its text is unchanged. */
-export function spotty(critic: Critiquer, { given = 1, flipped = 0 }: SpottyOptions = {}): Critiquer {
-  return async (ctx, trajectory, random) => {
-    const critique = await critic(ctx, trajectory, random.split("critic"));
-    if (!critique?.marks) return critique;
-    const marks = critique.marks.flatMap((mark, i) => {
-      const luck = random.split("mark", i);
-      if (luck.next() >= given) return [];
-      return [luck.next() < flipped ? { ...mark, good: !mark.good } : mark];
-    });
-    return { ...critique, marks };
+/** Degrades a critiquer: omits some marks and flips the sign of others; its text is unchanged. */
+export function spotty(
+  critiquer: Able<"critique">,
+  { given = 1, flipped = 0 }: SpottyOptions = {},
+): Able<"critique"> {
+  return {
+    name: critiquer.name,
+    async critique(attempt, { random, run }) {
+      // the key of the stream is that of the stored evidence
+      const critique = await critiquer.critique(attempt, { random: random.split("critic"), run });
+      if (!critique?.marks) return critique;
+      const marks = critique.marks.flatMap((mark, i) => {
+        const luck = random.split("mark", i);
+        if (luck.next() >= given) return [];
+        return [luck.next() < flipped ? { ...mark, good: !mark.good } : mark];
+      });
+      return { ...critique, marks };
+    },
   };
 }

@@ -9,7 +9,7 @@ export interface TokenReturnsOptions extends ChannelOptions {
 }
 
 /**
- * The discounted return from each action token on, without a baseline: a critic's marks are already signed, and `whitened`
+ * The discounted return from each action token on, without a baseline: a critiquer's marks are already signed, and `whitened`
  * may follow.
  *
  *     A[a] = Σ_{l ≥ 0} γ^l · r[a + l]            observations in between do not count as steps

@@ -110,7 +110,7 @@ export interface RememberCasesOptions {
   readonly rows?: number;
   /** Text of the actions. Default: the replies, one per line. */
   readonly plan?: (t: Trajectory) => string;
-  /** Whether the episode succeeded. Default: the environment's verdict. */
+  /** Whether the episode succeeded. Default: what the environment says. */
   readonly judge?: (t: Trajectory) => boolean;
   /** Iterations between versions of the memory as an artefact; the last one makes one as well. Default 10. */
   readonly versionEvery?: number;

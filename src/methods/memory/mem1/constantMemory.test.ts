@@ -92,7 +92,7 @@ test("constantMemory: of a state that is too long the end is lost", async () => 
   assert.equal(turns.at(-1)?.rewards.outcome, 0.5);
 });
 
-test("constantMemory: a copy goes its own way, and the verdict is on the actions", async () => {
+test("constantMemory: a copy goes its own way, and the outcome depends on the actions", async () => {
   const environment = constantMemory(inner, { words: 4 });
   const episode = await environment.start(task, randomStream(1));
   await episode.act({ content: "n1 | next", stop: "eos" });

@@ -1,7 +1,7 @@
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { RubricLibrary } from "../../../core/rubrics.ts";
 import { begun, evolved, type Snapshot } from "../../../memory/rubrics/evolve.ts";
-import { accuracyOf, type LabelledPair, verdictsOn } from "../../../memory/rubrics/orders.ts";
+import { accuracyOf, judgedPairs, type LabelledPair } from "../../../memory/rubrics/orders.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { featureJudge, featureProposer } from "./features.ts";
 
@@ -49,7 +49,7 @@ const arm = (what: string, { margin, deploys }: Rule): Arm => ({
       state = await evolved(state, train, validation, options, random.split("edit", edit));
     const test = pairs(4000, random.split("test"));
     const truly = async ({ library }: Snapshot): Promise<number> =>
-      accuracyOf(await verdictsOn(judge, library, test));
+      accuracyOf(await judgedPairs(judge(library), test));
     const deployed = deploys === "best" ? state.best : state.current;
     return {
       value: await truly(deployed),

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { Able } from "../../../core/evaluator.ts";
 import { randomStream } from "../../../core/random.ts";
-import {
-  editedLibrary,
-  type RubricEdit,
-  type RubricJudge,
-  type RubricLibrary,
-} from "../../../core/rubrics.ts";
+import { editedLibrary, type RubricEdit, type RubricLibrary } from "../../../core/rubrics.ts";
 import { begun, type EvolutionOptions, evolved } from "../../../memory/rubrics/evolve.ts";
-import { accuracyOf, scoredInBothOrders, verdictsOn } from "../../../memory/rubrics/orders.ts";
+import { accuracyOf, judgedPairs, scoredInBothOrders } from "../../../memory/rubrics/orders.ts";
 import { quotes } from "../../../memory/rubrics/quotes.ts";
 import { featureJudge, featureProposer } from "./features.ts";
 
@@ -43,40 +39,54 @@ const features = (item: readonly string[]): ReadonlyMap<string, number> =>
 test("scoredInBothOrders: whoever is shown first has no advantage, whatever the judge's habit", async () => {
   await fc.assert(
     fc.asyncProperty(fc.double({ min: -5, max: 5, noNaN: true }), async (bias) => {
-      const judge = featureJudge(features, bias);
-      const alike = await scoredInBothOrders(judge, libraryOf("a"), [["a"], ["a"]]);
+      const judge = featureJudge(features, bias)(libraryOf("a"));
+      const alike = await scoredInBothOrders(judge, [["a"], ["a"]]);
       assert.ok(Math.abs(alike![0]! - alike![1]!) < 1e-12);
-      const [first, second] = (await scoredInBothOrders(judge, libraryOf("a"), [["a"], ["b"]]))!;
-      const [b, a] = (await scoredInBothOrders(judge, libraryOf("a"), [["b"], ["a"]]))!;
+      const [first, second] = (await scoredInBothOrders(judge, [["a"], ["b"]]))!;
+      const [b, a] = (await scoredInBothOrders(judge, [["b"], ["a"]]))!;
       assert.ok(first! > second! && first === a && second === b);
     }),
     { seed: 1, numRuns: 50 },
   );
 });
 
-test("scoredInBothOrders: averages place by place; a judge that fails once, or loses a score, has failed", async () => {
-  // shown first 0.9, second 0.5, third 0.1, whoever they are: everyone's mean of both orders is 0.5
-  const byPlace: RubricJudge<string> = async (_library, shown) => shown.map((_, i) => [0.9, 0.5, 0.1][i]!);
-  assert.deepEqual(await scoredInBothOrders(byPlace, libraryOf(), ["x", "y", "z"]), [0.5, 0.5, 0.5]);
-  const once: RubricJudge<string> = async (_library, shown, call) =>
-    call === 0 ? shown.map(() => 1) : undefined;
-  assert.equal(await scoredInBothOrders(once, libraryOf(), ["x", "y"]), undefined);
-  assert.equal(await scoredInBothOrders(async () => [1], libraryOf(), ["x", "y"]), undefined);
+/** A judge that gives these scores. */
+const judging = (
+  say: (shown: readonly string[]) => readonly number[] | undefined,
+): Able<"score", string> => ({
+  name: "judge",
+  score: async (shown) => say(shown)?.map((score) => ({ score })),
 });
 
-test("accuracyOf: a tie is right by half, pairs without a verdict count nowhere", async () => {
+test("scoredInBothOrders: averages place by place; a judge that fails once, or loses a score, has failed", async () => {
+  // shown first 0.9, second 0.5, third 0.1, whoever they are: everyone's mean of both orders is 0.5
+  const byPlace = judging((shown) => shown.map((_, i) => [0.9, 0.5, 0.1][i]!));
+  assert.deepEqual(await scoredInBothOrders(byPlace, ["x", "y", "z"]), [0.5, 0.5, 0.5]);
+  let calls = 0;
+  const once = judging((shown) => (calls++ === 0 ? shown.map(() => 1) : undefined));
+  assert.equal(await scoredInBothOrders(once, ["x", "y"]), undefined);
+  assert.equal(
+    await scoredInBothOrders(
+      judging(() => [1]),
+      ["x", "y"],
+    ),
+    undefined,
+  );
+});
+
+test("accuracyOf: a tie is right by half, pairs on which the judge failed count nowhere", async () => {
   const pairs = [
     { better: ["a"], worse: ["b"] },
     { better: ["b"], worse: ["a"] },
     { better: ["c"], worse: ["d"] },
   ];
-  const verdicts = await verdictsOn(featureJudge(features, 1), libraryOf("a"), pairs);
+  const judged = await judgedPairs(featureJudge(features, 1)(libraryOf("a")), pairs);
   assert.deepEqual(
-    verdicts.map(({ lead }) => Math.sign(lead)),
+    judged.map(({ lead }) => Math.sign(lead)),
     [1, -1, 0],
   );
-  assert.equal(accuracyOf(verdicts), 0.5);
-  const deaf = await verdictsOn<readonly string[]>(async () => undefined, libraryOf("a"), pairs);
+  assert.equal(accuracyOf(judged), 0.5);
+  const deaf = await judgedPairs<readonly string[]>({ name: "deaf", score: async () => undefined }, pairs);
   assert.deepEqual(deaf, []);
   assert.equal(accuracyOf(deaf), 0);
 });
@@ -170,7 +180,7 @@ test("featureProposer: puts in what goes with the errors, takes out what goes ag
   const asked = async (library: RubricLibrary, pairs: ReturnType<typeof pairsOf>) =>
     propose({
       library,
-      verdicts: await verdictsOn(featureJudge(features), library, pairs),
+      judged: await judgedPairs(featureJudge(features)(library), pairs),
       random: randomStream(1),
     });
   // wrong are the three pairs that a library of d alone ties: a stands in two of them

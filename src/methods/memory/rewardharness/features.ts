@@ -8,12 +8,15 @@ export type FeaturesOf<Item> = (item: Item) => ReadonlyMap<string, number>;
 
 /** @param bias added to the score of the first item: the position bias of a judge. Default 0. */
 export function featureJudge<Item>(features: FeaturesOf<Item>, bias = 0): RubricJudge<Item> {
-  return async ({ rubrics }, candidates) =>
-    candidates.map((item, place) => {
-      const found = features(item);
-      const sum = rubrics.reduce((total, { text }) => total + (found.get(text) ?? 0), 0);
-      return sigmoid(sum + (place === 0 ? bias : 0));
-    });
+  return ({ rubrics }) => ({
+    name: "feature judge",
+    score: async (candidates) =>
+      candidates.map((item, place) => {
+        const found = features(item);
+        const sum = rubrics.reduce((total, { text }) => total + (found.get(text) ?? 0), 0);
+        return { score: sigmoid(sum + (place === 0 ? bias : 0)) };
+      }),
+  });
 }
 
 /** Settings of {@link featureProposer}. */
@@ -36,11 +39,11 @@ export function featureProposer<Item>(
   features: FeaturesOf<Item>,
   { noise = 0, random: atRandom = 0 }: FeatureProposerOptions = {},
 ): Proposer<Item> {
-  return async ({ library, verdicts, random }) => {
+  return async ({ library, judged, random }) => {
     const inside = new Set(library.rubrics.map(({ text }) => text));
-    const wrong = verdicts.filter(({ lead }) => lead <= 0);
+    const wrong = judged.filter(({ lead }) => lead <= 0);
     const sums = new Map<string, number>();
-    for (const { pair } of verdicts)
+    for (const { pair } of judged)
       for (const item of [pair.better, pair.worse])
         for (const name of features(item).keys()) sums.set(name, 0);
     for (const { pair } of wrong)

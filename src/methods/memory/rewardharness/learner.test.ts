@@ -87,6 +87,8 @@ const candidates: readonly Candidate[] = [
   { asked: "hello", reply: "go away" },
 ];
 
+const call = { random: randomStream(1) };
+
 test("chatRubricJudge: scores by the skills and what the tools find, in the order shown", async () => {
   const heard: string[] = [];
   const chat = asking(
@@ -96,7 +98,10 @@ test("chatRubricJudge: scores by the skills and what the tools find, in the orde
         : { candidates: [0.9, 0.2].map((score) => ({ reasons: "so", score })) },
     heard,
   );
-  assert.deepEqual(await chatRubricJudge(chat)(library, candidates, 0), [0.9, 0.2]);
+  assert.deepEqual(await chatRubricJudge(chat)(library).score(candidates, call), [
+    { score: 0.9 },
+    { score: 0.2 },
+  ]);
   const question = heard.at(-1)!;
   assert.match(question, /- Short replies are better\.\n- Kind replies are better\.[\s\S]*Asked: hello/);
   assert.match(question, /Candidate 1: hi\ncount finds: two\n\nCandidate 2: go away\ncount finds: two/);
@@ -105,26 +110,29 @@ test("chatRubricJudge: scores by the skills and what the tools find, in the orde
 test("chatRubricJudge: of a large library what is named as relevant is read, and no more than wanted", async () => {
   const heard: string[] = [];
   const named = asking((asked) => (asked.startsWith("Which") ? { ids: ["kind", "gone"] } : "fail"), heard);
-  assert.equal(await chatRubricJudge(named, { routed: 2 })(library, candidates, 0), undefined);
+  assert.equal(await chatRubricJudge(named, { routed: 2 })(library).score(candidates, call), undefined);
   assert.match(heard[0]!, /At most 2|at most 2/);
   assert.match(heard[1]!, /criteria:\n- Kind replies are better\.\n\n/);
 });
 
-test("chatRubricJudge: too few scores, or a provider that fails, is no verdict", async () => {
+test("chatRubricJudge: too few scores, or a provider that fails, is a failure", async () => {
   const few = asking(() => ({ candidates: [{ reasons: "so", score: 1 }] }));
-  assert.equal(await chatRubricJudge(few)({ rubrics: [] }, candidates, 0), undefined);
-  assert.equal(await chatRubricJudge(asking(() => "fail"))({ rubrics: [] }, candidates, 0), undefined);
+  assert.equal(await chatRubricJudge(few)({ rubrics: [] }).score(candidates, call), undefined);
+  assert.equal(
+    await chatRubricJudge(asking(() => "fail"))({ rubrics: [] }).score(candidates, call),
+    undefined,
+  );
 });
 
 test("chatProposer: shows where the judge went wrong and right, and passes edits on; anything else is none", async () => {
   const [better, worse] = [candidates[0]!, candidates[1]!];
-  const verdicts = [
+  const judged = [
     { pair: { better, worse }, lead: -0.5 },
     { pair: { better: worse, worse: better }, lead: 0.5 },
   ];
   const heard: string[] = [];
   const edits = [{ kind: "delete", id: "short" }];
-  const wish = { library, verdicts, random: randomStream(1) };
+  const wish = { library, judged, random: randomStream(1) };
   assert.deepEqual(await chatProposer(asking(() => ({ analysis: "x", edits }), heard))(wish), edits);
   assert.match(heard[0]!, /otherwise than people do:\nAsked: hello\nPreferred by people: hi\n/);
   assert.match(heard[0]!, /as people do:\nAsked: hello\nPreferred by people: go away\n/);

@@ -1,10 +1,10 @@
 /** A judge with an evolving library, as pieces of a method: it first learns from labels, then its scores are the reward. */
-
 import { z } from "zod";
 import { mapById } from "../../../common/mapById.ts";
 import type { Ctx, Memory } from "../../../core/context.ts";
+import { type Able, counted, evaluatorIn } from "../../../core/evaluator.ts";
 import type { Json } from "../../../core/json.ts";
-import type { Candidate, RubricJudge, RubricLibrary } from "../../../core/rubrics.ts";
+import type { Candidate, RubricLibrary } from "../../../core/rubrics.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Experience, Feedback, Update } from "../../../core/slots.ts";
 import type { Trajectory } from "../../../core/types.ts";
@@ -20,8 +20,8 @@ export interface RewardHarnessOptions extends Omit<EvolutionOptions<Candidate>, 
   readonly labels?: number;
   /** Iterations of the evolution. Default 40. */
   readonly iterations?: number;
-  /** Probability that the labeller prefers the first attempt. Default: the environment's preferences. */
-  readonly prefer?: (ctx: Ctx, first: Trajectory, second: Trajectory) => Promise<number | undefined>;
+  /** Gives the labels by comparing attempts. Default: the environment. */
+  readonly labeller?: Able<"compare">;
   /** The update used for training once the library exists. */
   readonly each: Update;
   /** Default "judge". */
@@ -34,8 +34,7 @@ const labelsKey = "rubric labels";
 /**
  * Until enough pairs of attempts are labelled nothing is trained. Then the library evolves against them, and from then on
  * its best snapshot judges every group: each attempt's reward is its score, averaged over both orders. A group with a
- * failed judge call gets no signal. The kept libraries are versions of an artefact, "rubrics". Counts judge.calls and
- * judge.failures.
+ * failed judge call gets no signal. The kept libraries are versions of an artefact, "rubrics".
  *
  * Stats of the update: labels; rubrics and accuracy (of the best snapshot, on validation pairs) once they exist.
  */
@@ -48,14 +47,13 @@ export function rewardHarness(options: RewardHarnessOptions): {
     async feedback(ctx, { trajectories, units }) {
       const library = evolutionIn(ctx.memory)?.best.library;
       if (!library) return [];
-      const judge = counted(ctx, options.judge);
+      const judge = counted(options.judge(library), ctx);
       const byId = mapById(trajectories);
       const groups = [...Map.groupBy(units, ({ group }) => group).values()];
       const judged = groups.map(async (group): Promise<readonly Signal[]> => {
         const members = group.flatMap((unit) => unit.members.flatMap((id) => byId.get(id) ?? []));
         const scores = await scoredInBothOrders(
           judge,
-          library,
           members.map((t) => candidateOf(ctx, t)),
         );
         return (scores ?? []).map((value, i) => ({
@@ -87,7 +85,7 @@ export function rewardHarness(options: RewardHarnessOptions): {
       const validation = pairs.filter((_, i) => i % 5 >= 3);
       const own = {
         ...options,
-        judge: counted(ctx, options.judge),
+        judge: (one: RubricLibrary) => counted(options.judge(one), ctx),
         describe: ({ reply }: Candidate) => reply,
       };
       let state: Evolution = await begun(first, validation, own);
@@ -116,8 +114,9 @@ const candidateOf = (ctx: Ctx, { task, turns }: Trajectory): Candidate => ({
 async function labelsOf(
   ctx: Ctx,
   { trajectories, units }: Experience,
-  { prefer = (_ctx, first, second) => ctx.prefer(first, second) }: RewardHarnessOptions,
+  { labeller }: RewardHarnessOptions,
 ): Promise<readonly LabelledPair<Candidate>[]> {
+  const { compare } = evaluatorIn(ctx, labeller ?? ctx.environment);
   const byId = mapById(trajectories);
   const groups = [...Map.groupBy(units, ({ group }) => group).values()];
   const asked = groups.flatMap((group) => {
@@ -126,21 +125,15 @@ async function labelsOf(
       const second = members[i + 1];
       if (i % 2 === 1 || !second) return [];
       const [a, b] = [candidateOf(ctx, first), candidateOf(ctx, second)];
-      const p = a.reply === b.reply ? undefined : await prefer(ctx, first, second);
+      const p =
+        a.reply === b.reply
+          ? undefined
+          : await compare(first, second, ctx.random.split("label", first.id, second.id));
       if (p === undefined || p === 0.5) return [];
       return [p > 0.5 ? { better: a, worse: b } : { better: b, worse: a }];
     });
   });
   return (await Promise.all(asked)).flat();
-}
-
-function counted(ctx: Ctx, judge: RubricJudge<Candidate>): RubricJudge<Candidate> {
-  return async (library, candidates, call) => {
-    ctx.count("judge.calls", 1);
-    const scores = await judge(library, candidates, call);
-    if (scores?.length !== candidates.length) ctx.count("judge.failures", 1);
-    return scores;
-  };
 }
 
 const candidate = z.object({ asked: z.string(), reply: z.string() });

@@ -14,10 +14,10 @@ import { trainingArm } from "../../../train/trainingArm.ts";
 import { gridMoves, gridworld } from "./gridworld.ts";
 import { cpl } from "./method.ts";
 
-type Judge = "regret" | "return";
+type Criterion = "regret" | "return";
 
 /** Walks of eight moves by a fixed random player. */
-const world = (seed: number, judge: Judge) => gridworld({ seed, turns: 8, judge });
+const world = (seed: number, criterion: Criterion) => gridworld({ seed, turns: 8, criterion });
 const rollout = demonstrated({ player: "flawed", perTask: 2 });
 
 /** Exact probability of being at the goal within 30 moves of the policy, mean over all start cells. */
@@ -52,10 +52,10 @@ async function arrives(
   return mean(cells.filter((cell) => cell !== goal).map((cell) => reach.get(cell)!));
 }
 
-const arm = (recipe: Recipe, judge: Judge = "regret") =>
+const arm = (recipe: Recipe, criterion: Criterion = "regret") =>
   trainingArm({
     recipe: method({ ...recipe, slots: (s) => ({ ...recipe.build(s).slots, rollout }) }),
-    environment: (seed) => world(seed, judge),
+    environment: (seed) => world(seed, criterion),
     engine: () =>
       tabularEngine({
         context: "message",
@@ -64,7 +64,7 @@ const arm = (recipe: Recipe, judge: Judge = "regret") =>
     iterations: 40,
     settings: { tasks: 28, minibatches: 1, schedule: "constant", warmUp: 0 },
     grid: [0.01, 0.03, 0.1, 0.3].map((learningRate) => ({ learningRate })),
-    metric: ({ policy }, seed) => arrives(policy, world(seed, judge)),
+    metric: ({ policy }, seed) => arrives(policy, world(seed, criterion)),
   });
 
 /** Keeps only the preferred walks. */

@@ -15,8 +15,8 @@ const walk = (moves: readonly string[]): Trajectory =>
 /** Cells in a row without a wall: 0, 1, 2 (top) and 3 to 8 below; the goal is cell 8. */
 const open = gridworld({ side: 3, walls: 0, turns: 4 });
 const from = (cell: number): Task => open.tasks("train").find((t) => t.metadata.start === cell)!;
-const p = async (judge: "regret" | "return", task: Task, a: readonly string[], b: readonly string[]) =>
-  gridworld({ side: 3, walls: 0, turns: 4, judge }).prefer!(task, walk(a), walk(b));
+const p = async (criterion: "regret" | "return", task: Task, a: readonly string[], b: readonly string[]) =>
+  gridworld({ side: 3, walls: 0, turns: 4, criterion }).prefer!(task, walk(a), walk(b));
 
 test("gridworld: moves, edges, and the goal that nobody leaves", () => {
   assert.equal(open.next(0, "east"), 1);
@@ -26,15 +26,15 @@ test("gridworld: moves, edges, and the goal that nobody leaves", () => {
   for (const move of gridMoves) assert.equal(open.next(8, move), 8);
 });
 
-test("gridworld: both judges prefer the shorter way, and swapped they say the opposite", async () => {
+test("gridworld: both criteria prefer the shorter way, and swapped they say the opposite", async () => {
   const [short, long] = [
     ["east", "south", "north", "north"],
     ["west", "west", "east", "south"],
   ] as const;
-  for (const judge of ["regret", "return"] as const) {
-    const forward = await p(judge, from(4), short, long);
+  for (const criterion of ["regret", "return"] as const) {
+    const forward = await p(criterion, from(4), short, long);
     assert.ok(forward > 0.5);
-    assert.ok(Math.abs(forward + (await p(judge, from(4), long, short)) - 1) < 1e-12);
+    assert.ok(Math.abs(forward + (await p(criterion, from(4), long, short)) - 1) < 1e-12);
   }
 });
 

@@ -13,10 +13,10 @@ export interface GridworldOptions {
   /** Moves of a walk, whether it reaches the goal or not. Default 24. */
   readonly turns?: number;
   /**
-   * Criterion of the judge: "regret", the sum of Q* − V* of the moves under the soft-optimal policy, or "return", the
+   * Criterion of the preferences: "regret", the sum of Q* − V* of the moves under the soft-optimal policy, or "return", the
    * discounted rewards. Default "regret".
    */
-  readonly judge?: "regret" | "return";
+  readonly criterion?: "regret" | "return";
   /** Seed of the layout. Default 1. */
   readonly seed?: number;
 }
@@ -38,16 +38,16 @@ export type Move = (typeof gridMoves)[number];
 const discount = 0.95;
 /** Entropy temperature of the soft-optimal policy, in units of reward. */
 const softness = 0.1;
-/** Temperature of the judge, in units of reward: how much better a walk must be to be preferred almost surely. */
-const judgeTemperature = 0.1;
+/** Temperature of the preferences, in units of reward: how much better a walk must be to be preferred almost surely. */
+const preferenceTemperature = 0.1;
 
 /**
  * A walk lasts `turns` moves, so that all walks have equal length; the reward is 1 if it ends at the goal, which is
- * absorbing. For the judge, entering the goal has reward 1, once, and every other move 0. Walks begin in any free cell.
+ * absorbing. For the preferences, entering the goal has reward 1, once, and every other move 0. Walks begin in any free cell.
  * The flawed player moves at random.
  */
 export function gridworld(options: GridworldOptions = {}): Gridworld {
-  const { side = 6, walls = 7, turns = 24, judge = "regret", seed = 1 } = options;
+  const { side = 6, walls = 7, turns = 24, criterion = "regret", seed = 1 } = options;
   const { cells, goal } = layout(side, walls, randomStream(seed).split("gridworld"));
   const free = new Set(cells);
   const next = (cell: number, move: Move): number => {
@@ -69,7 +69,7 @@ export function gridworld(options: GridworldOptions = {}): Gridworld {
       const to = next(cell, move);
       const paid = to === goal && cell !== goal ? 1 : 0;
       sum +=
-        judge === "return" ? discount ** k * paid : paid + discount * values.get(to)! - values.get(cell)!;
+        criterion === "return" ? discount ** k * paid : paid + discount * values.get(to)! - values.get(cell)!;
       cell = to;
     });
     return sum;
@@ -127,7 +127,7 @@ export function gridworld(options: GridworldOptions = {}): Gridworld {
       return { outcome: cell === goal ? 1 : 0 };
     },
     prefer: async (task: Task, first: Trajectory, second: Trajectory) =>
-      sigmoid((worth(task, first) - worth(task, second)) / judgeTemperature),
+      sigmoid((worth(task, first) - worth(task, second)) / preferenceTemperature),
     expert: (task, conversation) => {
       let cell = startOf(task);
       for (const { role, content } of conversation) {

@@ -48,7 +48,7 @@ export function lookups(options: LookupsOptions = {}): Environment {
       const key = randomStream(seed).split("key", index).below(keys);
       return { key, value: `v${assigned[key]!}` };
     },
-    judge: (task, reply) => {
+    grade: (task, reply) => {
       const [open, thought = "", close, answer, ...more] = reply.split(/\s+/);
       const isReply = open === "think" && thoughts.includes(thought) && close === "so" && more.length === 0;
       const success = isReply && answer === hopsOf(task).value;

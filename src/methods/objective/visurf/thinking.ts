@@ -39,7 +39,7 @@ export function thinking(options: ThinkingOptions = {}): Environment {
     metadata: (number) => ({
       right: all.answers[randomStream(seed).split("right", number).below(answers)]!,
     }),
-    judge: (task, reply) => {
+    grade: (task, reply) => {
       const said = reply.split(/\s+/);
       const [form, ...rest] = said;
       const answer = rest.at(-1) ?? "";

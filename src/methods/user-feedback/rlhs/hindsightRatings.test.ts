@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { ctxOf, ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Signal } from "../../../core/signal.ts";
+import type { Stats } from "../../../core/types.ts";
 import { type HindsightRatingsOptions, hindsightRatings, ratingOf } from "./hindsightRatings.ts";
 import type { SimulatedOutcome } from "./outcomeSimulator.ts";
 
@@ -70,17 +71,10 @@ test("ratings in hindsight: one score each; silence where nothing can be told, a
   assert.equal(seeds.size, 2, "an aftermath of its own for each that did not fail");
 });
 
-test("without a world of its own the environment's verdict is what came of it", async () => {
-  const said = (channel: string, value: number): Signal => ({
-    kind: "reward",
-    channel,
-    value,
-    about: [],
-    source: "it",
-  });
-  const ctx = ctxOf({
-    random: randomStream(1),
-    verify: async ({ id }) => (id === "a" ? [said("rating", 5), said("outcome", 0.6)] : []),
+test("without a world of its own the environment's reward is the outcome", async () => {
+  const ctx = ctxWith({
+    score: async (attempts) =>
+      attempts.map(({ trajectory: { id } }): Stats => (id === "a" ? { rating: 5, outcome: 0.6 } : {})),
   });
   const signals = await hindsightRatings()(ctx, { trajectories, units: [] }, {});
   assert.deepEqual(

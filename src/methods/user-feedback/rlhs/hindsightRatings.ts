@@ -1,10 +1,10 @@
-import { signalValue } from "../../../core/signal.ts";
+import { evaluatorIn } from "../../../core/evaluator.ts";
 import type { Feedback } from "../../../core/slots.ts";
 import type { OutcomeSimulator, SimulatedOutcome } from "./outcomeSimulator.ts";
 
 /** Settings of {@link hindsightRatings}. */
 export interface HindsightRatingsOptions {
-  /** Outcome simulator after the conversation. Default: {@link verdict}, the environment's own. */
+  /** Outcome simulator after the conversation. Default: {@link verified}, the environment's own. */
   readonly world?: OutcomeSimulator;
   /** "partial": the rater sees the outcome of the chosen option. "full": also of the others. Default "partial". */
   readonly shown?: "partial" | "full";
@@ -29,7 +29,7 @@ export interface HindsightRatingsOptions {
  * Paper: "RLHS: Mitigating Misalignment in RLHF with Hindsight Simulation".
  */
 export function hindsightRatings(options: HindsightRatingsOptions = {}): Feedback {
-  const { world = verdict(), channel = "outcome" } = options;
+  const { world = verified(), channel = "outcome" } = options;
   return async (ctx, { trajectories }) => {
     const rated = await Promise.all(
       trajectories
@@ -62,14 +62,15 @@ export function ratingOf(
 }
 
 /**
- * The environment's verdict on the finished episode as the outcome: one option, one step. Undefined if the environment has
- * no such verdict.
+ * The environment's rewards of the finished episode as the outcome: one option, one step. Undefined if the environment has
+ * no such reward.
  * @param rewards which of its named rewards are added up. Default "outcome" alone.
  */
-export function verdict(rewards: readonly string[] = ["outcome"]): OutcomeSimulator {
+export function verified(rewards: readonly string[] = ["outcome"]): OutcomeSimulator {
   return async (ctx, t) => {
-    const values = (await ctx.verify(t)).flatMap((signal) =>
-      rewards.includes(signal.channel) ? (signalValue(signal) ?? []) : [],
+    const scores = await evaluatorIn(ctx, ctx.environment).score(t, ctx.random.split("score", t.id));
+    const values = Object.entries(scores ?? {}).flatMap(([name, value]) =>
+      rewards.includes(name) ? [value] : [],
     );
     if (values.length === 0) return undefined;
     return { taken: "advice", utilities: { advice: [values.reduce((a, b) => a + b, 0)] } };

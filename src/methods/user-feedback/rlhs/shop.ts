@@ -87,7 +87,7 @@ export function shop(options: ShopOptions = {}): Environment {
     seed,
     ask: (n) => `is the ${article(n)} ${need(n)} ? it is${has(n) ? "" : " not"}`,
     metadata: (n) => ({ has: has(n), price, decided, definite }),
-    judge(task, reply) {
+    grade(task, reply) {
       const buys = bought(task, reply);
       return {
         rewards: { rating: ratingAtOnce(task, reply, Number(buys)), outcome: buys ? worthOf(task) : 0 },

@@ -70,7 +70,7 @@ export function wishes(options: WishesOptions = {}): Environment {
     seed,
     ask,
     metadata: (n) => ({ scope: scopeAt(n), wish }),
-    judge: (task, reply) => {
+    grade: (task, reply) => {
       const success = isRight(task, reply);
       return { rewards: { outcome: Number(success) }, success };
     },

@@ -1,4 +1,4 @@
-/** Which of two trajectories at the tool desk is the better one: judging as a task of its own. */
+/** Which of two trajectories at the tool desk is the better one: comparing them as a task of its own. */
 import type { TrajectoryPair } from "../../common/tokens/pairs.ts";
 import type { Task, Trajectory } from "../../core/types.ts";
 import { defineEnvironment, type Environment } from "../environment.ts";
@@ -6,9 +6,9 @@ import { machine } from "../machine.ts";
 import { trajectoryPairs } from "./pairs.ts";
 import { deskWords } from "./world.ts";
 
-/** Settings of {@link trajectoryJudge}. */
-export interface TrajectoryJudgeOptions {
-  /** Look-ups of the tasks that are judged, in turn. Default 1, 2, 3. */
+/** Settings of {@link trajectoryComparison}. */
+export interface TrajectoryComparisonOptions {
+  /** Look-ups of the tasks whose attempts are compared, in turn. Default 1, 2, 3. */
   readonly blocks?: readonly number[];
   /** Pairs that are trained. Default 120; a quarter of it validates, half of it tests. */
   readonly pairs?: number;
@@ -17,12 +17,12 @@ export interface TrajectoryJudgeOptions {
 }
 
 /** The environment, and the pairs that its tasks ask about. */
-export interface TrajectoryJudge extends Environment {
+export interface TrajectoryComparison extends Environment {
   /** In order; pair k is asked about in tasks 2 k, the better one first, and 2 k + 1, the better one second. */
   pairs(split: string): readonly TrajectoryPair[];
 }
 
-export const verdicts = ["first", "second"] as const;
+const answers = ["first", "second"] as const;
 
 /** A trajectory as it is shown. */
 const shown = ({ turns }: Trajectory): string =>
@@ -39,7 +39,7 @@ const asked = (task: Task, first: Trajectory, second: Trajectory): string =>
  * one. Every pair is asked about in both orders, so that whoever goes by the place is right half of the time. The
  * flawed player prefers the longer one. Pairs and their make-up: `trajectoryPairs`.
  */
-export function trajectoryJudge(options: TrajectoryJudgeOptions = {}): TrajectoryJudge {
+export function trajectoryComparison(options: TrajectoryComparisonOptions = {}): TrajectoryComparison {
   const { blocks = [1, 2, 3], pairs: count = 120, seed = 1 } = options;
   const counts: Readonly<Record<string, number>> = {
     train: count,
@@ -59,14 +59,14 @@ export function trajectoryJudge(options: TrajectoryJudgeOptions = {}): Trajector
   };
   const tasksOf = (split: string): readonly Task[] =>
     pairs(split).flatMap(({ task, chosen, rejected, labels }, index) =>
-      verdicts.map((verdict): Task => {
-        const [first, second] = verdict === "first" ? [chosen, rejected] : [rejected, chosen];
+      answers.map((reference): Task => {
+        const [first, second] = reference === "first" ? [chosen, rejected] : [rejected, chosen];
         const content = asked(task, first, second);
         const longer = shown(first).length >= shown(second).length ? "first" : "second";
         return {
-          id: `trajectory-pairs/${split}/${index}/${verdict}`,
+          id: `trajectory-pairs/${split}/${index}/${reference}`,
           prompt: [{ role: "user", content }],
-          reference: verdict,
+          reference,
           metadata: { ...labels, longer },
           seed: task.seed,
         };
@@ -84,7 +84,7 @@ export function trajectoryJudge(options: TrajectoryJudgeOptions = {}): Trajector
     start: async (task, random) =>
       machine<null>(
         {
-          see: () => ({ messages: [], stateKey: task.id, legal: verdicts }),
+          see: () => ({ messages: [], stateKey: task.id, legal: answers }),
           act: (next, action) => {
             const outcome = outcomeOf(task, action);
             const text = outcome === 1 ? {} : { text: `the ${task.reference} is better` };

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TrajectoryPair } from "../../src/common/tokens/pairs.ts";
+import { type Attempt, scorer } from "../../src/core/evaluator.ts";
 import type { Message, Task, Trajectory } from "../../src/core/types.ts";
 import {
   accuracy,
-  byComparator,
   byLabel,
   byLength,
-  byScore,
-  judged,
+  inWords,
+  labelPairs,
   lengthOf,
   lengthSlope,
   pairLabel,
   statedLabel,
-} from "../../src/diagnose/judgement.ts";
+} from "../../src/diagnose/pairLabels.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
 const task: Task = { id: "task", prompt: [{ role: "user", content: "do it" }], metadata: {}, seed: 1 };
@@ -43,7 +43,7 @@ test("lengthOf: words of actions and answers, without the task and what came aft
   assert.equal(lengthOf(saying("t", [])), 0);
 });
 
-test("statedLabel: one verdict among the words, or none", () => {
+test("statedLabel: one label among the words, or none", () => {
   assert.equal(statedLabel("The FIRST is better."), 1);
   assert.equal(statedLabel("second"), 0);
   assert.equal(statedLabel("a tie"), 0.5);
@@ -68,45 +68,45 @@ test("pairLabel: right, wrong, tied and torn between the orders", () => {
   assert.equal(pairLabel(pairOf("p", "a", "b"), 1, 0)!.longerChosen, undefined);
 });
 
-test("judged: scores, verdicts and failures under one protocol", async () => {
+test("labelPairs: scores, words and failures under one protocol", async () => {
   const pairs = [
     pairOf("p", "good", "bad"),
     pairOf("q", "good good", "bad", "b"),
     pairOf("r", "none", "bad"),
   ];
   const goods = (t: Trajectory): number => t.turns.filter((turn) => turn.action.content === "good").length;
-  const scalar = await judged(
+  const scalar = await labelPairs(
     pairs,
-    byScore("goods", async (_task, t) => goods(t)),
+    scorer<Attempt>("goods", async ({ trajectory }) => goods(trajectory)),
   );
   // r: 0 against 0 is a tie in both orders
   assert.deepEqual(
-    scalar.verdicts.map((v) => v.correct),
+    scalar.labels.map((v) => v.correct),
     [1, 1, 0.5],
   );
-  assert.equal(accuracy(scalar.verdicts), 2.5 / 3);
+  assert.equal(accuracy(scalar.labels), 2.5 / 3);
   assert.deepEqual(
-    [...byLabel(scalar.verdicts, "family")].map(([k, v]) => [k, v.length]),
+    [...byLabel(scalar.labels, "family")].map(([k, v]) => [k, v.length]),
     [
       ["a", 2],
       ["b", 1],
     ],
   );
-  const lazy = await judged(
+  const lazy = await labelPairs(
     pairs,
-    byComparator("lazy", async () => "first"),
+    inWords("lazy", async () => "first"),
   );
   assert.deepEqual(
-    lazy.verdicts.map((v) => [v.correct, v.firstChosen, v.consistent]),
+    lazy.labels.map((v) => [v.correct, v.firstChosen, v.consistent]),
     Array(3).fill([0.5, 1, false]),
   );
-  const mute = byScore("mute", async (_task, t) => (goods(t) === 2 ? undefined : 1));
-  assert.deepEqual((await judged(pairs, mute)).failed, 1);
+  const mute = scorer<Attempt>("mute", async ({ trajectory }) => (goods(trajectory) === 2 ? undefined : 1));
+  assert.deepEqual((await labelPairs(pairs, mute)).failed, 1);
   assert.equal(
     (
-      await judged(
+      await labelPairs(
         pairs,
-        byScore("broken", async () => Number.NaN),
+        scorer<Attempt>("broken", async () => Number.NaN),
       )
     ).failed,
     3,
@@ -116,17 +116,17 @@ test("judged: scores, verdicts and failures under one protocol", async () => {
 test("byLength and lengthSlope: accuracy that falls with length, worked by hand", () => {
   const long = (n: number): string => Array(n).fill("a").join(" ");
   // lengths 2n − 1 = 1, 3, 9 as n = 1, 2, 5; correct 1, ½, 0
-  const verdicts = [
+  const labels = [
     pairLabel(pairOf("s", long(5), long(5)), 0, 1)!,
     pairLabel(pairOf("m", long(2), long(2)), 1, 1)!,
     pairLabel(pairOf("l", long(1), long(1)), 1, 0)!,
   ];
   assert.deepEqual(
-    byLength(verdicts, 3).map((part) => part.map((v) => v.pair.id)),
+    byLength(labels, 3).map((part) => part.map((v) => v.pair.id)),
     [["l"], ["m"], ["s"]],
   );
   // ln lengths 0, ln 3, 2 ln 3: a line from 1 to 0 over 2 ln 3, without residue
-  const { mean, low, high } = lengthSlope(verdicts);
+  const { mean, low, high } = lengthSlope(labels);
   for (const x of [mean, low, high]) assert.ok(Math.abs(x + 1 / (2 * Math.log(3))) < 1e-6);
-  assert.ok(Number.isNaN(lengthSlope(verdicts.slice(0, 1)).mean));
+  assert.ok(Number.isNaN(lengthSlope(labels.slice(0, 1)).mean));
 });

@@ -2,40 +2,28 @@
 
 import { leastSquares, mean, studentQuantile } from "../common/statistics/statistics.ts";
 import type { TrajectoryPair } from "../common/tokens/pairs.ts";
+import {
+  type Able,
+  type Attempt,
+  comparingScores,
+  counted,
+  type Evaluator,
+  type EvaluatorCall,
+} from "../core/evaluator.ts";
 import type { Interval } from "../core/interval.ts";
-import type { Task, Trajectory } from "../core/types.ts";
+import { randomStream } from "../core/random.ts";
+import type { Trajectory } from "../core/types.ts";
 
-/** A reward model that scores, a judge that compares, a model that writes a verdict: all of them compare two. */
-export interface Comparator {
-  readonly name: string;
-  /** Probability in 0…1 that the first of two is the better one, ½ for a tie; undefined where no verdict came. */
-  compare(task: Task, first: Trajectory, second: Trajectory): Promise<number | undefined>;
-}
-
-/** A scalar evaluator: the higher score is the better one, equal scores are a tie. */
-export function byScore(
+/** An evaluator that says which is better in words: "first", "second" or "tie", exactly one of them. */
+export const inWords = (
   name: string,
-  score: (task: Task, trajectory: Trajectory) => Promise<number | undefined>,
-): Comparator {
-  return {
-    name,
-    async compare(task, first, second) {
-      const [a, b] = [await score(task, first), await score(task, second)];
-      if (a === undefined || b === undefined || Number.isNaN(a) || Number.isNaN(b)) return undefined;
-      return a === b ? 0.5 : a > b ? 1 : 0;
-    },
-  };
-}
+  ask: (first: Attempt, second: Attempt, call: EvaluatorCall) => Promise<string>,
+): Able<"compare"> => ({
+  name,
+  compare: async (first, second, call) => statedLabel(await ask(first, second, call)),
+});
 
-/** An evaluator that writes its verdict: "first", "second" or "tie" among its words, exactly one of them. */
-export function byComparator(
-  name: string,
-  ask: (task: Task, first: Trajectory, second: Trajectory) => Promise<string>,
-): Comparator {
-  return { name, compare: async (task, first, second) => statedLabel(await ask(task, first, second)) };
-}
-
-/** The verdict in a text as a probability that the first one is better; undefined where there is none, or two. */
+/** What a text says, as a probability that the first one is better; undefined where it says none of the words, or two. */
 export function statedLabel(text: string): number | undefined {
   const said = new Set(text.toLowerCase().match(/\b(first|second|tie)\b/g));
   if (said.size !== 1) return undefined;
@@ -72,7 +60,7 @@ const bit = (p: number): number => (p === 0.5 ? 0.5 : p > 0.5 ? 1 : 0);
 /**
  * @param forward the probability that the first is better, with the chosen one first. @param backward with the rejected
  *   one first. An answer that depends on the order alone is half right, and is kept: leaving it out would flatter.
- * @returns undefined where either of them is missing: no verdict is no wrong verdict.
+ * @returns undefined where either of them is missing: a failure is no wrong answer.
  */
 export function pairLabel(
   pair: TrajectoryPair,
@@ -92,31 +80,38 @@ export function pairLabel(
   };
 }
 
-/** Asks about every pair in both orders. */
-export async function judged(
+/** Asks about every pair in both orders. An evaluator that cannot compare does so by its scores. */
+export async function labelPairs(
   pairs: readonly TrajectoryPair[],
-  comparator: Comparator,
-): Promise<{ readonly verdicts: readonly PairLabel[]; readonly failed: number }> {
-  const verdicts: PairLabel[] = [];
+  evaluator: Evaluator,
+): Promise<{ readonly labels: readonly PairLabel[]; readonly failed: number }> {
+  const { compare } = counted(evaluator.compare ? evaluator : comparingScores(evaluator), {
+    count: () => {},
+  });
+  const labels: PairLabel[] = [];
   for (const pair of pairs) {
-    const { task, chosen, rejected } = pair;
-    const forward = await comparator.compare(task, chosen, rejected);
-    const verdict = pairLabel(pair, forward, await comparator.compare(task, rejected, chosen));
-    if (verdict) verdicts.push(verdict);
+    const [chosen, rejected] = [pair.chosen, pair.rejected].map(
+      (trajectory): Attempt => ({ task: pair.task, trajectory }),
+    ) as [Attempt, Attempt];
+    const random = randomStream("pairs").split(pair.id);
+    const forward = await compare(chosen, rejected, { random: random.split("forward") });
+    const backward = await compare(rejected, chosen, { random: random.split("backward") });
+    const label = pairLabel(pair, forward, backward);
+    if (label) labels.push(label);
   }
-  return { verdicts, failed: pairs.length - verdicts.length };
+  return { labels, failed: pairs.length - labels.length };
 }
 
-/** Accuracy on some verdicts; NaN of none. */
-export const accuracy = (verdicts: readonly PairLabel[]): number => mean(verdicts.map((v) => v.correct));
+/** Accuracy on some pairs; NaN of none. */
+export const accuracy = (labels: readonly PairLabel[]): number => mean(labels.map((v) => v.correct));
 
-/** Verdicts by a label, in the order of their first appearance. */
-export const byLabel = (verdicts: readonly PairLabel[], label: string): Map<string, PairLabel[]> =>
-  Map.groupBy(verdicts, ({ pair }) => pair.labels[label] ?? "");
+/** Results by a label of the pair, in the order of their first appearance. */
+export const byLabel = (labels: readonly PairLabel[], label: string): Map<string, PairLabel[]> =>
+  Map.groupBy(labels, ({ pair }) => pair.labels[label] ?? "");
 
-/** Verdicts in so many parts of equal number, from the shortest pairs to the longest. */
-export function byLength(verdicts: readonly PairLabel[], parts: number): readonly (readonly PairLabel[])[] {
-  const sorted = verdicts.toSorted((a, b) => pairLength(a) - pairLength(b));
+/** Results in so many parts of equal number, from the shortest pairs to the longest. */
+export function byLength(labels: readonly PairLabel[], parts: number): readonly (readonly PairLabel[])[] {
+  const sorted = labels.toSorted((a, b) => pairLength(a) - pairLength(b));
   return Array.from({ length: parts }, (_, i) =>
     sorted.slice(Math.round((i * sorted.length) / parts), Math.round(((i + 1) * sorted.length) / parts)),
   );
@@ -127,10 +122,10 @@ export const pairLength = ({ pair }: PairLabel): number =>
   (lengthOf(pair.chosen) + lengthOf(pair.rejected)) / 2;
 
 /** Least-squares slope of correctness against ln length: accuracy per e-fold of length. NaN where all are as long. */
-export function lengthSlope(verdicts: readonly PairLabel[]): Interval {
-  const n = verdicts.length;
-  const xs = verdicts.map((v) => Math.log(pairLength(v)));
-  const ys = verdicts.map((v) => v.correct);
+export function lengthSlope(labels: readonly PairLabel[]): Interval {
+  const n = labels.length;
+  const xs = labels.map((v) => Math.log(pairLength(v)));
+  const ys = labels.map((v) => v.correct);
   const { slope, xx, xy, yy } = leastSquares(xs, ys);
   const error = Math.sqrt(Math.max(0, yy - slope * xy) / (n - 2) / xx);
   const half = n > 2 ? studentQuantile(0.975, n - 2) * error : Number.POSITIVE_INFINITY;

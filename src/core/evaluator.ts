@@ -1,0 +1,189 @@
+/** The contract of evaluators: verifiers, judges, reward models and critiquers, which evaluate finished attempts. */
+import { unlessFailed } from "./chat.ts";
+import type { Counter } from "./counter.ts";
+import type { Critique, CritiqueRequest } from "./critique.ts";
+import { WhetstoneError } from "./errors.ts";
+import type { Model } from "./model.ts";
+import type { Random } from "./random.ts";
+import type { Id, ModelId, Stats, Task, Trajectory } from "./types.ts";
+
+/** A finished trajectory with its task. */
+export interface Attempt {
+  readonly task: Task;
+  readonly trajectory: Trajectory;
+}
+
+/** One request to an evaluator. */
+export interface EvaluatorCall {
+  /** Random stream of this call alone. */
+  readonly random: Random;
+  /** The run that asks; {@link counted} adds it. Undefined outside of a run. */
+  readonly run?: EvaluatorRun | undefined;
+}
+
+/**
+ * Evaluates finished items: attempts, or other data, such as pairs of request and reply. It has the methods for what it can
+ * do. A method returns undefined where it failed; a failure is never a 0 or a tie. An evaluator does not count its calls:
+ * {@link counted} does, for all of them.
+ * @typeParam Item what it evaluates.
+ */
+export interface Evaluator<Item = Attempt> {
+  /** For reports and errors. */
+  readonly name: string;
+  /** Its scores come from a rule and not from a model: they count as "verifier.calls", not as "judge.calls". */
+  readonly verifies?: true;
+  /**
+   * Named scores of each item, higher is better. Where one number is needed, {@link totalScore} adds them up. Several items are
+   * alternatives for one task; an evaluator may look at them together.
+   */
+  score?(items: readonly Item[], call: EvaluatorCall): Promise<readonly Stats[] | undefined>;
+  /** Probability in [0, 1] that the first of two items is the better one; ½ for a tie. */
+  compare?(first: Item, second: Item, call: EvaluatorCall): Promise<number | undefined>;
+  /** Feedback in words. */
+  critique?(item: Item, call: EvaluatorCall): Promise<Critique | undefined>;
+}
+
+/** What an evaluator can do. */
+export type EvaluatorAbility = "score" | "compare" | "critique";
+
+/** An evaluator with the given abilities, such as `Able<"critique">`, a critiquer. */
+export type Able<Ability extends EvaluatorAbility, Item = Attempt> = Evaluator<Item> &
+  Required<Pick<Evaluator<Item>, Ability>>;
+
+/** An environment as an evaluator: its verifier scores, its judge compares, and its templates write critiques. */
+export interface EnvironmentEvaluator extends Evaluator {
+  /** Default: a true critique with the detail "hint". */
+  critique?(
+    attempt: Attempt,
+    call: EvaluatorCall & Partial<Pick<CritiqueRequest, "right" | "detail">>,
+  ): Promise<Critique | undefined>;
+}
+
+/** What a run offers to an evaluator. Every `Ctx` is one. */
+export interface EvaluatorRun {
+  count(counter: Counter, amount: number): void;
+  /** @throws WhetstoneError where the run has no model of that name. */
+  model?(id?: ModelId): Model;
+  /** The environment of the run. Asked directly its calls are not counted, so that an evaluator can build on it. */
+  readonly environment?: EnvironmentEvaluator;
+}
+
+/** Sum of an item's named scores. */
+export const totalScore = (scores: Stats): number => Object.values(scores).reduce((a, b) => a + b, 0);
+
+/** An evaluator that scores each item by itself, with one number. */
+export const scorer = <Item = Attempt>(
+  name: string,
+  scoreOf: (item: Item, call: EvaluatorCall) => Promise<number | undefined>,
+): Able<"score", Item> => ({
+  name,
+  async score(items, call) {
+    const scores = await Promise.all(items.map((item) => scoreOf(item, call)));
+    const known = scores.filter((score) => score !== undefined);
+    return known.length < items.length ? undefined : known.map((score) => ({ score }));
+  },
+});
+
+/** An evaluator that compares two items by their total scores: the higher one is better, equal ones are a tie. */
+export const comparingScores = <Item>(evaluator: Evaluator<Item>): Able<"compare", Item> => ({
+  name: evaluator.name,
+  async compare(first, second, call) {
+    const [a, b] = (await able(evaluator, "score")([first, second], call))?.map(totalScore) ?? [];
+    if (a === undefined || b === undefined || Number.isNaN(a) || Number.isNaN(b)) return undefined;
+    return a === b ? 0.5 : a > b ? 1 : 0;
+  },
+});
+
+/**
+ * Counts the calls and failures of an evaluator in the counters of a run: "judge.calls", or "verifier.calls" for a rule, and
+ * "judge.failures". A failure is undefined, NaN, a wrong number of scores, or an error `chat.failed`. Other errors, such as a
+ * spent budget, are thrown.
+ * @returns the evaluator with all methods; one that it lacks throws WhetstoneError `capability.missing`.
+ */
+export function counted<Item>(evaluator: Evaluator<Item>, run: EvaluatorRun): Able<EvaluatorAbility, Item> {
+  async function asked<T>(
+    counter: Counter,
+    ask: () => Promise<T | undefined>,
+    fits: (answer: T) => boolean,
+  ): Promise<T | undefined> {
+    run.count(counter, 1);
+    let answer: T | undefined;
+    try {
+      answer = await ask();
+    } catch (e) {
+      answer = unlessFailed(e);
+    }
+    if (answer !== undefined && fits(answer)) return answer;
+    run.count("judge.failures", 1);
+    return undefined;
+  }
+  const { name, verifies } = evaluator;
+  return {
+    name,
+    ...(verifies && { verifies }),
+    score: async (items, call) => {
+      const score = able(evaluator, "score");
+      return asked(
+        verifies ? "verifier.calls" : "judge.calls",
+        () => score(items, { ...call, run }),
+        (all) => all.length === items.length && !all.some((scores) => Number.isNaN(totalScore(scores))),
+      );
+    },
+    compare: async (first, second, call) => {
+      const compare = able(evaluator, "compare");
+      return asked(
+        "judge.calls",
+        () => compare(first, second, { ...call, run }),
+        (p) => !Number.isNaN(p),
+      );
+    },
+    critique: async (item, call) => {
+      const critique = able(evaluator, "critique");
+      return asked(
+        "judge.calls",
+        () => critique(item, { ...call, run }),
+        () => true,
+      );
+    },
+  };
+}
+
+const doing = { score: "scores", compare: "compares", critique: "criticises" } as const;
+
+/** The evaluator's method. @throws WhetstoneError `capability.missing` where it lacks that method. */
+export function able<E extends Evaluator<never>, Ability extends EvaluatorAbility>(
+  evaluator: E,
+  ability: Ability,
+): NonNullable<E[Ability]> {
+  const method = evaluator[ability];
+  if (method) return method.bind(evaluator) as NonNullable<E[Ability]>;
+  throw new WhetstoneError("capability.missing", {
+    where: evaluator.name,
+    got: `an evaluator that has no method "${ability}"`,
+    expected: `an evaluator that ${doing[ability]} attempts`,
+    fix: `Choose an environment or another evaluator that ${doing[ability]} attempts, or a method that learns from something else.`,
+  });
+}
+
+/** An evaluator in a run: it takes trajectories of the run, and its calls are counted. */
+export interface EvaluatorInRun {
+  /** The named scores of a trajectory. */
+  score(trajectory: Trajectory, random: Random): Promise<Stats | undefined>;
+  compare(first: Trajectory, second: Trajectory, random: Random): Promise<number | undefined>;
+  /** An attempt without actions is not criticised: undefined, and not counted. */
+  critique(trajectory: Trajectory, random: Random): Promise<Critique | undefined>;
+}
+
+/** {@link counted} for the trajectories of a run. */
+export function evaluatorIn(
+  run: EvaluatorRun & { task(id: Id): Task },
+  evaluator: Evaluator,
+): EvaluatorInRun {
+  const { score, compare, critique } = counted(evaluator, run);
+  const attempt = (trajectory: Trajectory): Attempt => ({ task: run.task(trajectory.task), trajectory });
+  return {
+    score: async (t, random) => (await score([attempt(t)], { random }))?.[0],
+    compare: (first, second, random) => compare(attempt(first), attempt(second), { random }),
+    critique: async (t, random) => (t.turns.length === 0 ? undefined : critique(attempt(t), { random })),
+  };
+}
