@@ -64,6 +64,8 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
     "core",
     "common",
     "store",
+    "exchange",
+    "env/loggedPrompts.ts",
     "method",
     "diagnose",
     ...slots,

@@ -9,7 +9,6 @@ import { facts } from "../../src/env/facts/facts.ts";
 import { type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
 import { jsonLine } from "../../src/exchange/jsonLine.ts";
 import { exportRun, type TrajectoryForm, trajectoryForms } from "../../src/exchange/run/exportRun.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { openRunStore, type RunStore, type StoredTrajectory } from "../../src/store/runStore.ts";
@@ -51,8 +50,8 @@ export async function trajectories(
     );
     const back = await openTrafficStore(":memory:");
     await importFile(back, theirs, { from, now: Date.now() });
-    const replies = (await collect(back.responses())).map(({ choices }) => choices[0]!.message);
-    const signals = await collect(back.signals());
+    const replies = (await Array.fromAsync(back.responses())).map(({ choices }) => choices[0]!.message);
+    const signals = await Array.fromAsync(back.signals());
     await back.close();
     const paidBack = signals.reduce((total, { value = 0 }) => total + value, 0);
     const said = played.flatMap(({ turns }) => turns.map(({ action }) => action));

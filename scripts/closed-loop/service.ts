@@ -9,7 +9,6 @@ import type { Logged, ReceivedSignal, ServedResponse, TrafficSplit } from "../..
 import type { Id } from "../../src/core/types.ts";
 import { visitorChannels } from "../../src/env/users/visitors.ts";
 import { logged } from "../../src/exchange/logged.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { openVersion } from "../../src/serve/gateway/open.ts";
 import { policy } from "../../src/serve/gateway/policy.ts";
 import { serveProduction } from "../../src/serve/gateway/server.ts";
@@ -84,8 +83,8 @@ export async function startService(
     },
     async heard(since) {
       await record.flush();
-      const responses = await collect(production.responses({ from: since }));
-      const signals = await collect(production.signals({ from: since }));
+      const responses = await Array.fromAsync(production.responses({ from: since }));
+      const signals = await Array.fromAsync(production.signals({ from: since }));
       const about = Map.groupBy(signals, (signal) => signal.about[0]?.response);
       return responses
         .map((response) => ({ response, signals: about.get(response.id) ?? [] }))
@@ -93,7 +92,7 @@ export async function startService(
     },
     async logged(since) {
       await record.flush();
-      return (await collect(logged(production, { from: since }))).sort(byVisit);
+      return (await Array.fromAsync(logged(production, { from: since }))).sort(byVisit);
     },
     async close() {
       await server.close();

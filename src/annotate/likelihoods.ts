@@ -1,6 +1,7 @@
 /** Shared by annotations: likelihoods of given answers before each turn of a trajectory. */
 
-import { concatIds, pairRows } from "../common/tokens/pack.ts";
+import { pairRows } from "../common/tokens/pack.ts";
+import { concatIds } from "../common/tokens/sequence.ts";
 import { present } from "../core/errors.ts";
 import type { Codec, Frozen, Model } from "../core/model.ts";
 import type { Id, Trajectory } from "../core/types.ts";

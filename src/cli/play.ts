@@ -38,8 +38,8 @@ export function addPlay(program: Command, io: Io): void {
     });
 }
 
-/** Says one action, or nothing when there are no more. */
-type Actor = (
+/** Gives the next action; undefined when the input has ended. */
+type NextAction = (
   conversation: readonly Message[],
   legal: readonly string[] | undefined,
 ) => Promise<string | undefined>;
@@ -125,7 +125,7 @@ function byPlayer(environment: Environment, task: Task, options: PlayOptions) {
   if (name === undefined) throw unknownName("--player", options.player!, known);
   const player = environment[name]!;
   const random = randomStream(statedNumber("--seed", options.seed)).split("play", task.id);
-  const act: Actor = async (conversation) => player(task, conversation, random);
+  const act: NextAction = async (conversation) => player(task, conversation, random);
   return { act, echoed: false, close: () => {} };
 }
 
@@ -143,7 +143,7 @@ function byHand(io: Io) {
   const lines = createInterface({ input: process.stdin, ...(keyboard && { output: process.stdout }) });
   lines.on("SIGINT", () => lines.close());
   const reader = lines[Symbol.asyncIterator]();
-  const act: Actor = async (_conversation, legal) => {
+  const act: NextAction = async (_conversation, legal) => {
     if (legal) io.say(paint(io, "dim", `allowed: ${listed(legal)}`));
     if (keyboard) {
       lines.setPrompt("you › ");

@@ -8,7 +8,7 @@ import type { RunEvent } from "../train/events.ts";
 import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
-import { fromFeedback, storeName } from "./fromFeedback.ts";
+import { fromStoredFeedback, storeName } from "./fromFeedback.ts";
 import { onSignal } from "./interrupted.ts";
 import { limitsOf } from "./limits.ts";
 import { createView } from "./live.ts";
@@ -158,7 +158,7 @@ export async function trainRun(
     measured: environment?.name ?? "",
   };
   const trained = feedback
-    ? await fromFeedback(built, { ...feedback, store: taught }, environment)
+    ? await fromStoredFeedback(built, { ...feedback, store: taught }, environment)
     : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
   const speeds: number[] = [];
   let page: { close(): void } | undefined;

@@ -1,4 +1,5 @@
 /** A trajectory as people read it: what was said, what was done, and the credit that each part got. */
+import { newMessages } from "../common/text/transcript.ts";
 import type { Message, Trajectory, Turn } from "../core/types.ts";
 import type { Spell } from "../serve/spelling.ts";
 import type { StoredTrajectory } from "../store/runStore.ts";
@@ -15,7 +16,7 @@ export function transcript(
   let read: readonly Message[] = [];
   let at = 0;
   for (const [k, turn] of trajectory.turns.entries()) {
-    for (const message of fresh(turn.prompt, read)) out.push(...said(message, io));
+    for (const message of newMessages(turn.prompt, read)) out.push(...said(message, io));
     read = [...turn.prompt, turn.action];
     const count = turn.tokens?.action.length ?? 0;
     const credit = advantage?.subarray(at, at + count);
@@ -31,13 +32,6 @@ export function transcript(
   }
   out.push(`  ${ending(trajectory)}`);
   return out;
-}
-
-/** Messages that were not there before. */
-function fresh(prompt: readonly Message[], read: readonly Message[]): readonly Message[] {
-  let same = 0;
-  while (same < read.length && same < prompt.length && prompt[same]!.content === read[same]!.content) same++;
-  return prompt.slice(same);
 }
 
 function said(message: Message, io: Io): string[] {

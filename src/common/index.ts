@@ -44,4 +44,5 @@ export * from "./tokens/pack.ts";
 export * from "./tokens/pairs.ts";
 export * from "./tokens/privilegedContext.ts";
 export { rewritten } from "./tokens/rewrite.ts";
+export { concatIds, continues, onSharedSequences } from "./tokens/sequence.ts";
 export * from "./tokens/tokenRanges.ts";

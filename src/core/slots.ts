@@ -7,6 +7,7 @@ import type { Capability } from "./model.ts";
 import type { Objective } from "./objective.ts";
 import type { Random } from "./random.ts";
 import type { Signal } from "./signal.ts";
+import type { TrainingExampleKind } from "./trainingExamples.ts";
 import type { Id, ModelId, Ref, Stats, Task, Trajectory, Unit } from "./types.ts";
 
 /** Result of a rollout. `rows` are extra rows made by re-rendering; the usual rows are made from the trajectories. */
@@ -118,6 +119,16 @@ export interface ModelRule {
 /** Makes a helper. Its types are known to the method's pieces; the run only stores it. @param random stream of the helper alone. */
 export type MakeHelper = (random: Random) => StatefulHelper<never, never, unknown>;
 
+/** What a method learns from where it is trained on recorded feedback in place of play. */
+export interface LearnsFrom {
+  readonly kind: TrainingExampleKind;
+  /**
+   * Which replies are compared with each other: those to the same prompt ("task"), or all replies of an iteration ("all"),
+   * since users rarely send the same prompt twice. Default "all". A pair is always its own group.
+   */
+  readonly group?: "task" | "all";
+}
+
 /** A piece for each slot. Built with `method()`, which fills unnamed slots from the GRPO baseline. */
 export interface Method {
   readonly id: string;
@@ -125,6 +136,8 @@ export interface Method {
   /** One line for lists. */
   readonly summary: string;
   readonly needs: readonly Capability[];
+  /** Default: conversations with their rewards. */
+  readonly learnsFrom?: LearnsFrom;
   /** It learns without weights, and selects among its artefacts itself. */
   readonly weightFree?: true;
   /** Texts, critiques included, that its pieces send to the policy in addition to the environment's; their words join the vocabulary. */

@@ -75,7 +75,10 @@ export type AllowedTokens = readonly Int32Array[];
 /** Why a generation stopped: end-of-sequence token, stop string, token limit, or cut from outside. */
 export type StopReason = "eos" | "stop" | "length" | "cut";
 
-/** The exact token ids of a turn, as sampled. Action ids are never recomputed from text. */
+/**
+ * The exact token ids of a turn, as sampled. Action ids are never recomputed from text. `prompt` and `action` are views on an
+ * array that the trajectory's turns share as long as each prompt continues the turn before: they must not be written to.
+ */
 export interface TurnTokens {
   readonly prompt: Int32Array;
   readonly action: Int32Array;
@@ -90,7 +93,10 @@ export interface TurnTokens {
   readonly forced?: Uint8Array;
 }
 
-/** One action of one role: its whole prompt, the action, and the result. */
+/**
+ * One action of one role: its whole prompt, the action, and the result. The turns of an episode share one conversation: each
+ * access of `prompt` makes a new array of the same messages.
+ */
 export interface Turn {
   readonly role: Role;
   readonly model: ModelId;

@@ -78,11 +78,15 @@ export interface Episode {
  */
 export type Ability = "fork" | "replay" | "stateKey" | "expert" | "legal";
 
-/** A scripted player. It gets the policy's conversation and the task. Equal random streams give equal actions. */
+/**
+ * A scripted player. It gets the task, the policy's conversation, and the legal actions where the observation lists them.
+ * Equal random streams give equal actions.
+ */
 export type Player<Meta extends object = Metadata> = (
   task: Task<Meta>,
   conversation: readonly Message[],
   random: Random,
+  legal?: readonly string[],
 ) => string;
 
 /** A named set of tasks. "train" is for training, "validation" selects checkpoints, every other name is held out. */

@@ -5,8 +5,8 @@ import type { Example, LibraryEntry, Origins } from "../core/artefact.ts";
 import type { ReceivedSignal } from "../core/served.ts";
 import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Message, Trajectory } from "../core/types.ts";
-import { type Answers, type ExampleFilter, replyOf, trainingExamplesFrom } from "./derived.ts";
-import { matchesFilter, servedSessions } from "./sessions.ts";
+import { type Answers, anyMatches, type ExampleFilter, replyOf, trainingExamplesFrom } from "./derived.ts";
+import { servedSessions } from "./sessions.ts";
 import { provenance } from "./singleReplies.ts";
 
 /**
@@ -31,16 +31,19 @@ export async function* artefactExamplesFrom(
   production: Answers,
   filter: ExampleFilter = {},
 ): AsyncGenerator<ArtefactExample> {
-  for await (const made of trainingExamplesFrom(production, filter)) {
+  const kinds = ["pair", "demonstration", "rating"] as const;
+  for await (const made of trainingExamplesFrom(production, { ...filter, kinds })) {
     if (made.kind !== "dropped" && made.kind !== "conversation") yield* ofLesson(made);
   }
-  for await (const session of servedSessions(production, filter)) {
+  const { channel } = filter;
+  const withSignal = { kinds: ["critique"] as const, ...(channel === undefined ? {} : { channel }) };
+  for await (const session of servedSessions(production, { ...filter, withSignal })) {
     for (const signal of session.signals) {
       if (!isComment(signal) || session.rejected.has(signal.id)) continue;
-      if (filter.channel !== undefined && filter.channel !== signal.channel) continue;
+      if (channel !== undefined && channel !== signal.channel) continue;
       const [target] = signal.about;
       const reply = target && (await replyOf(target, session, production));
-      if (!reply || !matchesFilter(reply.response, filter)) continue;
+      if (!reply || !(await anyMatches([reply], session, production, filter))) continue;
       const origins = { by: "comment", from: provenance(signal, [reply]), trajectories: [] };
       const { prompt } = reply.response;
       const { content } = reply.given.message;

@@ -1,11 +1,15 @@
 /** Derives training examples from feedback: pairs, demonstrations and ratings, each with its provenance. */
 
 import type { ReceivedSignal, Target } from "../core/served.ts";
-import type { TrainingExample } from "../core/trainingExamples.ts";
+import {
+  type TrainingExample,
+  type TrainingExampleKind,
+  trainingExampleKinds,
+} from "../core/trainingExamples.ts";
 import type { Id } from "../core/types.ts";
-import type { ResponseFilter, TrafficStore } from "../store/trafficStore.ts";
+import type { ResponseFilter, SessionFilter, TrafficStore } from "../store/trafficStore.ts";
 import { answeredTurns, loggedTrajectory } from "./logged.ts";
-import { matchesFilter, type ServedSession, servedSessions } from "./sessions.ts";
+import { type ServedSession, servedSessions } from "./sessions.ts";
 import {
   demonstration,
   preferencePair,
@@ -18,10 +22,14 @@ import { taskOfPrompt } from "./task.ts";
 
 /** Selects the served traffic to learn from. */
 export interface ExampleFilter extends ResponseFilter {
+  /** Which kinds of examples are derived. Default: all. */
+  readonly kinds?: readonly TrainingExampleKind[];
   /** Only feedback on this channel. Default: all channels. */
   readonly channel?: string;
   /** Only feedback that arrived before this time, in milliseconds since 1970. Default: all. */
-  readonly heardUntil?: number;
+  readonly receivedUntil?: number;
+  /** Whether conversations without feedback are examples, too. Default true. */
+  readonly silent?: boolean;
 }
 
 /** Feedback that gives no training example, with the reason. */
@@ -37,7 +45,7 @@ export interface Dropped {
 }
 
 /** The part of the store that is read here. */
-export type Answers = Pick<TrafficStore, "response" | "responses" | "signals">;
+export type Answers = Pick<TrafficStore, "response" | "responses" | "completeSessions">;
 
 /**
  * All training examples from the matching responses, session by session:
@@ -58,15 +66,19 @@ export async function* trainingExamplesFrom(
   filter: ExampleFilter = {},
 ): AsyncGenerator<TrainingExample | Dropped> {
   const known = new Set<Id>();
-  const heard = new Set<Id>();
-  for await (const session of servedSessions(production, filter)) {
-    yield* conversations(session, filter);
+  const used = new Set<Id>();
+  const { kinds = trainingExampleKinds, channel } = filter;
+  for await (const session of servedSessions(production, sessionsWanted(filter))) {
+    if (kinds.includes("conversation")) yield* conversations(session, filter);
     const fresh = session.signals.filter(
-      ({ id, channel }) => !heard.has(id) && (filter.channel === undefined || filter.channel === channel),
+      (signal) =>
+        !used.has(signal.id) &&
+        (channel === undefined || channel === signal.channel) &&
+        kinds.some((kind) => givenBy[kind].includes(signal.kind)),
     );
     const overruled = overruledIn(fresh);
     for (const signal of fresh) {
-      heard.add(signal.id);
+      used.add(signal.id);
       if (session.rejected.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "rejected" };
       else if (overruled.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "overruled" };
       else {
@@ -81,6 +93,26 @@ export async function* trainingExamplesFrom(
       }
     }
   }
+}
+
+/** The kinds of signals that an example is derived from; a conversation is one without any. */
+const givenBy: Readonly<Record<TrainingExampleKind, readonly ReceivedSignal["kind"][]>> = {
+  conversation: [],
+  pair: ["correction", "preference"],
+  demonstration: ["correction", "demonstration"],
+  rating: ["reaction", "score"],
+};
+
+/** The sessions that may give the wanted examples. */
+function sessionsWanted(filter: ExampleFilter): SessionFilter {
+  const { kinds = trainingExampleKinds, channel, silent = true } = filter;
+  const talks = kinds.includes("conversation");
+  if (talks && silent) return filter;
+  const on = channel === undefined ? {} : { channel };
+  return {
+    ...filter,
+    withSignal: talks ? on : { ...on, kinds: [...new Set(kinds.flatMap((kind) => givenBy[kind]))] },
+  };
 }
 
 /**
@@ -104,7 +136,7 @@ export async function examplesOfSignal(
 
 function* conversations(session: ServedSession, filter: ExampleFilter): Generator<TrainingExample> {
   for (const [id, responses] of session.trajectories) {
-    if (!responses.some((response) => matchesFilter(response, filter))) continue;
+    if (!responses.some(({ id }) => session.matching.has(id))) continue;
     const logged = loggedTrajectory(id, session);
     const [first] = logged?.trajectory.turns ?? [];
     if (!logged || !first) continue;
@@ -112,6 +144,7 @@ function* conversations(session: ServedSession, filter: ExampleFilter): Generato
       filter.channel === undefined
         ? logged.signals
         : logged.signals.filter(({ channel }) => channel === filter.channel);
+    if (filter.silent === false && signals.length === 0) continue;
     yield {
       kind: "conversation",
       id,
@@ -135,12 +168,10 @@ async function examplesIn(
 ): Promise<readonly (TrainingExample | Dropped)[]> {
   const dropped = (why: Dropped["why"]): readonly Dropped[] => [{ kind: "dropped", signal: signal.id, why }];
   const { kind, text, value } = signal;
-  const wanted =
-    kind === "correction" ||
-    kind === "demonstration" ||
-    kind === "preference" ||
-    ratingOf(signal) !== undefined;
-  if (!wanted) return [];
+  const { kinds = trainingExampleKinds } = filter;
+  const good = ratingOf(signal);
+  const teaches = kind === "correction" || kind === "demonstration" || kind === "preference";
+  if (!teaches && good === undefined) return [];
   const replies: Reply[] = [];
   for (const target of signal.about) {
     const reply = await replyOf(target, session, production);
@@ -149,17 +180,16 @@ async function examplesIn(
   }
   const [first] = replies;
   if (!first) return dropped("noReply");
-  if (!replies.some(({ response }) => matchesFilter(response, filter))) return [];
+  if (!(await anyMatches(replies, session, production, filter))) return [];
   if (kind === "correction" || kind === "demonstration") {
     if (text === undefined) return dropped("noReply");
     const right = corrected(first.given.message.content, text, signal.about[0]?.characters);
-    const shown = demonstration(signal, first, right);
-    if (kind === "demonstration") return [shown];
+    const shown = kinds.includes("demonstration") ? [demonstration(signal, first, right)] : [];
+    if (kind === "demonstration") return shown;
     if (folded(right) === folded(first.given.message.content)) return dropped("same");
-    return [
-      preferencePair(signal, [first], writtenTrajectory(first, right), repliedTrajectory(first), 1),
-      shown,
-    ];
+    if (!kinds.includes("pair")) return shown;
+    const written = writtenTrajectory(first, right);
+    return [preferencePair(signal, [first], written, repliedTrajectory(first), 1), ...shown];
   }
   if (kind === "preference") {
     const best = replies[signal.best ?? 0];
@@ -177,7 +207,22 @@ async function examplesIn(
         ];
       });
   }
-  return [ratedReply(signal, first, ratingOf(signal) === true)];
+  return [ratedReply(signal, first, good === true)];
+}
+
+/** Whether one of the replies matches the filter. A preference may compare with a reply of another session. */
+export async function anyMatches(
+  replies: readonly Reply[],
+  { id, matching }: ServedSession,
+  production: Answers,
+  filter: ResponseFilter,
+): Promise<boolean> {
+  if (replies.some(({ response }) => matching.has(response.id))) return true;
+  for (const { response } of replies) {
+    if (response.session === id) continue;
+    for await (const _ of production.responses({ ...filter, id: response.id })) return true;
+  }
+  return false;
 }
 
 /** The single reply that a target refers to; for a session or trajectory, its only reply. */

@@ -7,7 +7,7 @@ import type { Logged, ReceivedSignal, ServedChoice, ServedResponse, Target } fro
 import type { Exposure, Signal } from "../core/signal.ts";
 import type { Id, Ref, Span, Turn } from "../core/types.ts";
 import type { ResponseFilter } from "../store/trafficStore.ts";
-import { matchesFilter, type Served, type ServedSession, servedSessions } from "./sessions.ts";
+import { type Served, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";
 
 /** Settings of {@link logged}. */
@@ -37,7 +37,7 @@ export async function* logged(
 ): AsyncGenerator<Logged> {
   for await (const session of servedSessions(production, filter)) {
     for (const [id, responses] of session.trajectories) {
-      if (!responses.some((response) => matchesFilter(response, filter))) continue;
+      if (!responses.some(({ id }) => session.matching.has(id))) continue;
       const one = loggedTrajectory(id, session, options);
       if (one) yield one;
     }

@@ -2,16 +2,18 @@
 import { rejectedAmong, reviewedSignal } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import type { ResponseFilter, TrafficStore } from "../store/trafficStore.ts";
+import type { SessionFilter, TrafficStore } from "../store/trafficStore.ts";
 
 /** The part of the store that is read here. */
-export type Served = Pick<TrafficStore, "responses" | "signals">;
+export type Served = Pick<TrafficStore, "completeSessions">;
 
 /** A complete session. */
 export interface ServedSession {
   readonly id: Id;
   /** By trajectory, each by turn, then by time. */
   readonly trajectories: ReadonlyMap<Id, readonly ServedResponse[]>;
+  /** Ids of the responses that match the filter. */
+  readonly matching: ReadonlySet<Id>;
   /** By arrival, without reviews of other signals. */
   readonly signals: readonly ReceivedSignal[];
   /** Ids of its corrections and demonstrations that the latest review rejected. */
@@ -20,39 +22,16 @@ export interface ServedSession {
 
 /**
  * Sessions with at least one matching response, in the order of their first one. A session includes its other responses,
- * too, since earlier turns determine whether a reply is good or bad. Only one session at a time is in memory.
- * @param filter `heardUntil`: only feedback that arrived earlier, in milliseconds since 1970.
+ * too, since earlier turns determine whether a reply is good or bad. Only some megabytes of sessions are in memory at a time.
  */
 export async function* servedSessions(
   production: Served,
-  filter: ResponseFilter & { readonly heardUntil?: number } = {},
+  filter: SessionFilter = {},
 ): AsyncGenerator<ServedSession> {
-  const { heardUntil: until } = filter;
-  const seen = new Set<Id>();
-  for await (const { session } of production.responses(filter)) {
-    if (seen.has(session)) continue;
-    seen.add(session);
-    const responses = await collect(production.responses({ session }));
-    const heard = await collect(production.signals({ session, ...(until === undefined ? {} : { until }) }));
+  for await (const { id, responses, signals, matching } of production.completeSessions(filter)) {
     const trajectories = Map.groupBy(responses, (response) => response.trajectory);
     for (const turns of trajectories.values()) turns.sort((a, b) => a.turn - b.turn || a.at - b.at);
-    const signals = heard.filter((signal) => reviewedSignal(signal) === undefined);
-    yield { id: session, trajectories, signals, rejected: rejectedAmong(heard) };
+    const feedback = signals.filter((signal) => reviewedSignal(signal) === undefined);
+    yield { id, trajectories, matching, signals: feedback, rejected: rejectedAmong(signals) };
   }
-}
-
-/** Collects a stream into a list. */
-export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const out: T[] = [];
-  for await (const one of stream) out.push(one);
-  return out;
-}
-
-/** Whether a response matches the filter, by the same rules as in the store. */
-export function matchesFilter(response: ServedResponse, filter: ResponseFilter): boolean {
-  const { from = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = filter;
-  const same = (["session", "user", "trajectory", "version", "split"] as const).every(
-    (field) => filter[field] === undefined || filter[field] === response[field],
-  );
-  return same && response.at >= from && response.at < until;
 }

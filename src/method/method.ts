@@ -1,7 +1,7 @@
 /** A method is its difference from the baseline: {@link method} fills in the rest. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
-import type { FrozenRule, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
+import type { FrozenRule, LearnsFrom, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/types.ts";
 import { grpoSlots } from "./baseline.ts";
 import { defaultSettings, type Settings, settingsOf } from "./settings.ts";
@@ -32,6 +32,8 @@ export interface Difference {
   readonly baseline?: string;
   /** Capabilities that it needs beyond sampling tokens and training. */
   readonly needs?: readonly Capability[];
+  /** The training examples that it learns from in place of play. Default: conversations with their rewards. */
+  readonly learnsFrom?: LearnsFrom;
   /** It learns without weights: any chat model works. */
   readonly weightFree?: true;
   /** Texts that its pieces send to the policy, such as instructions; an empty list where they send critiques alone. */

@@ -1,3 +1,13 @@
+export {
+  type Acted,
+  type Actor,
+  type ActRequest,
+  chatActor,
+  type ModelActorParts,
+  modelActor,
+  scriptActor,
+  withArtefact,
+} from "./actor.ts";
 export { type Retried, type Retry, retried } from "./critiqueAndRetry.ts";
 export {
   type DemonstratedOptions,
@@ -5,7 +15,7 @@ export {
   type WithDemonstrationsOptions,
   withDemonstrations,
 } from "./demonstrated.ts";
-export { type Actor, type EpisodeOptions, playEpisode } from "./episode.ts";
+export { type EpisodeOptions, playEpisode } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type ReplayedOptions, replayed } from "./replayed.ts";

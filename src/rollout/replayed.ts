@@ -1,7 +1,7 @@
 /** Off-policy experience: replays production logs instead of playing episodes. */
 
 import { writeMessage } from "../common/text/toolCalls.ts";
-import { concatIds } from "../common/tokens/pack.ts";
+import { concatIds, onSharedSequences, sequenceLength } from "../common/tokens/sequence.ts";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Rollout } from "../core/slots.ts";
@@ -78,14 +78,15 @@ function unreadableAll(examples: readonly TrainingExample[], { contextTokens }: 
 
 /** @param exact whether every reply must have been recorded as tokens. @returns undefined where the policy cannot encode it. */
 function inTokens(t: Trajectory, policy: Policy, exact: boolean): Trajectory | undefined {
-  const turns: Turn[] = [];
+  const read: TurnTokens[] = [];
   for (const turn of t.turns) {
     const recorded = turn.tokens && isItsOwn(turn, turn.tokens, policy) ? turn.tokens : undefined;
     const tokens = recorded ?? (exact ? undefined : encoded(turn, policy));
-    if (!tokens || tokens.prompt.length + tokens.action.length > policy.contextTokens) return undefined;
-    turns.push({ ...turn, tokens });
+    if (!tokens || sequenceLength(tokens) > policy.contextTokens) return undefined;
+    read.push(tokens);
   }
-  return { ...t, turns };
+  const shared = onSharedSequences(read);
+  return { ...t, turns: t.turns.map((turn, k) => ({ ...turn, tokens: shared[k]! })) };
 }
 
 /** Whether recorded tokens are this policy's: they must decode to the recorded text. */

@@ -4,7 +4,7 @@ import { originsIn, withoutParts } from "../common/artefacts/origins.ts";
 import type { Artefact, ArtefactMeasure, ArtefactVersion, Origins } from "../core/artefact.ts";
 import type { Id } from "../core/types.ts";
 import { dropParts, originsInFolder } from "./artefactFolder.ts";
-import type { Database } from "./database.ts";
+import type { Database, Guarded } from "./database.ts";
 import { heldFor, requireNoneErased, secretOf, sourcesOf } from "./erased.ts";
 import { addRecord, keepRecord, readRecord, readRecords } from "./records.ts";
 import type { Tables } from "./schema.ts";
@@ -51,10 +51,7 @@ interface Content {
 }
 
 /** @param guarded converts database errors to WhetstoneErrors. */
-export function artefactsOn(
-  database: Pick<Database, "db" | "kind">,
-  guarded: <T>(work: () => Promise<T>) => Promise<T>,
-): ArtefactStore {
+export function artefactsOn(database: Pick<Database, "db" | "kind">, guarded: Guarded): ArtefactStore {
   const { db } = database;
   return {
     add: (version) =>

@@ -5,7 +5,8 @@ import type { PackedVector } from "../core/encoder.ts";
 import type { EntryAtCursor, OpenEntryStore, StoredEntry } from "../core/entryStore.ts";
 import type { Json } from "../core/json.ts";
 import type { Provenance } from "../core/trainingExamples.ts";
-import { connect } from "./database.ts";
+import { connect } from "./connect.ts";
+import { guardedBy } from "./database.ts";
 import { heldFor, requireNoneErased, secretOf, sourcesOf } from "./erased.ts";
 import type { EntriesTable, Tables } from "./schema.ts";
 
@@ -21,13 +22,7 @@ export async function openEntryStore(where: string): Promise<OpenEntryStore> {
   const database = await connect(where, "own thread");
   const { db } = database;
   const secret = await secretOf(db);
-  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (e) {
-      throw database.failure(e);
-    }
-  };
+  const guarded = guardedBy(database);
   const of = (collection: string) => db.selectFrom("entries").where("collection", "=", collection);
   return {
     put: (collection, entries) =>

@@ -12,3 +12,4 @@ export * from "./redaction.ts";
 export * from "./runStore.ts";
 export type { RunState } from "./schema.ts";
 export type * from "./trafficStore.ts";
+export type { Saved } from "./trajectoryRow.ts";

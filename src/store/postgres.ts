@@ -19,15 +19,18 @@ export async function postgresDatabase(url: string): Promise<Database> {
     dialect: new PostgresDialect({
       pool,
       async onCreateConnection(connection) {
-        // a server that acknowledges commits before they are on disk would break the durability guarantee; stronger settings stay
+        // a server that acknowledges commits before they are on disk would break the durability guarantee; stronger settings
+        // stay. Compiling takes seconds for queries that run for milliseconds.
         const {
           sql: text,
           parameters,
           query,
           queryId,
         } = sql`
-          select set_config('synchronous_commit', 'on', false)
-          where current_setting('synchronous_commit') in ('off', 'local')
+          select set_config('jit', 'off', false), case
+            when current_setting('synchronous_commit') in ('off', 'local')
+            then set_config('synchronous_commit', 'on', false)
+          end
         `.compile(db);
         await connection.executeQuery({ sql: text, parameters, query, queryId });
       },

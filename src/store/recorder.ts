@@ -37,57 +37,20 @@ const pause = 250;
 /** Creates a recorder. @param production the store; it stays open when the recorder is closed. */
 export function recorder(production: Pick<TrafficStore, "write">, options: RecorderOptions = {}): Recorder {
   const delay = Math.min(100, options.delay ?? 50);
-  const limit = options.limit ?? 10_000;
-  const characters = options.characters ?? 64e6;
-  const { log = () => {} } = options;
+  const { limit = 10_000, characters = 64e6, log = () => {} } = options;
   /** Entries that a caller waits for. */
   const urgent: Waiting[] = [];
   /** Entries that no caller waits for. */
-  const traffic: Waiting[] = [];
-  let trafficSize = 0;
+  const traffic = trafficQueue(limit, characters);
+  const counts = counting(log);
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let recorded = 0;
-  let lost = 0;
   let inHand = 0;
   /** Arrival of the oldest traffic in the current transaction, by `performance.now()`. */
   let takenSince = Number.POSITIVE_INFINITY;
   /** Count of all traffic ever queued, and the callers that wait until a given count was attempted. */
   let queued = 0;
   const watching: { readonly upTo: number; done(): void }[] = [];
-  let failing: RecorderState["failing"];
-  /** Whether traffic was lost since the queue was last empty. */
-  let overflowing = false;
-
-  /** Logs state changes only, since every retry would report the same error. @param why the error. */
-  function note(now: RecorderState["failing"], why?: unknown): void {
-    if (now !== failing) {
-      log(
-        now === undefined
-          ? `recording goes on; ${lost} responses were lost so far`
-          : `nothing can be recorded, traffic waits and signals are refused: ${messageOf(why)}`,
-      );
-    }
-    failing = now;
-  }
-
-  function lose(): void {
-    lost++;
-    if (overflowing) return;
-    overflowing = true;
-    log(`${traffic.length} responses wait to be recorded, which is all that may: what comes is lost`);
-  }
-
-  /** Takes traffic first, since signals may be about it; neither delays the other. */
-  function take(): Waiting[] {
-    const served = traffic.splice(0, mostServed);
-    takenSince = served[0]?.since ?? Number.POSITIVE_INFINITY;
-    trafficSize -= sizeOf(served);
-    let entries = 0;
-    let n = 0;
-    for (; n < urgent.length && (n === 0 || entries < mostGiven); n++) entries += urgent[n]!.entries.length;
-    return [...served, ...urgent.splice(0, n)];
-  }
 
   /** Writes entries together; if the store refuses some, bisection finds them without one transaction per entry. */
   async function writeTogether(taken: readonly Waiting[]): Promise<void> {
@@ -95,31 +58,27 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
     inHand = entries.length;
     try {
       const written = await production.write(entries);
-      note(undefined);
-      if (traffic.length === 0) overflowing = false;
+      counts.note(undefined);
+      if (traffic.length === 0) counts.hasRoom();
       let at = 0;
       for (const { entries: own, answer } of taken) {
-        recorded += responsesIn(own);
+        counts.add("recorded", own);
         answer?.resolve(written.slice(at, at + own.length));
         at += own.length;
       }
     } catch (e) {
-      const refused = isWhetstoneError(e) && (e.code === "store.erased" || e.code === "store.refused");
+      const refused = isRefused(e);
       if (refused && taken.length > 1) {
         const half = taken.length >> 1;
-        await writeTogether(taken.slice(0, half));
-        await writeTogether(taken.slice(half));
+        for (const part of [taken.slice(0, half), taken.slice(half)]) await writeTogether(part);
         return;
       }
-      if (!refused) note(isWhetstoneError(e) && e.code === "store.full" ? "full" : "failed", e);
-      const again: Waiting[] = [];
-      for (const one of taken) {
-        if (one.answer) one.answer.reject(e);
-        else if (refused) lost += responsesIn(one.entries);
-        else again.push(one);
+      if (!refused) counts.note(isWhetstoneError(e) && e.code === "store.full" ? "full" : "failed", e);
+      for (const { answer, entries } of taken) {
+        answer?.reject(e);
+        if (refused && !answer) counts.add("lost", entries);
       }
-      traffic.unshift(...again);
-      trafficSize += sizeOf(again);
+      if (!refused) traffic.putBack(taken.filter(({ answer }) => !answer));
     } finally {
       inHand = 0;
     }
@@ -127,9 +86,8 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
 
   /** Whether traffic has waited long enough, or is enough for a transaction. */
   const isDue = (): boolean =>
-    failing === undefined &&
-    traffic[0] !== undefined &&
-    (traffic.length >= mostServed || performance.now() >= traffic[0].since + delay);
+    counts.failing === undefined &&
+    (traffic.length >= mostServed || performance.now() >= traffic.oldest + delay);
 
   /**
    * Writes until no caller waits and no traffic is due. Every transaction takes all queued entries, but traffic alone waits
@@ -137,9 +95,12 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
    */
   async function drain(): Promise<void> {
     do {
-      await writeTogether(take());
+      // traffic goes first, since signals may be about it; neither delays the other
+      const served = traffic.take(mostServed);
+      takenSince = served[0]?.since ?? Number.POSITIVE_INFINITY;
+      await writeTogether([...served, ...takeUrgent(urgent)]);
       takenSince = Number.POSITIVE_INFINITY;
-      const tried = failing === undefined ? queued - traffic.length : queued;
+      const tried = counts.failing === undefined ? queued - traffic.length : queued;
       for (const one of watching.splice(0)) {
         if (one.upTo <= tried) one.done();
         else watching.push(one);
@@ -159,8 +120,8 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
   }
 
   function later(): void {
-    const waited = performance.now() - (traffic[0]?.since ?? 0);
-    timer ??= setTimeout(() => void start(), failing === undefined ? Math.max(0, delay - waited) : pause);
+    const waits = Math.max(0, traffic.oldest + delay - performance.now());
+    timer ??= setTimeout(() => void start(), counts.failing === undefined ? waits : pause);
     timer.unref();
   }
 
@@ -179,14 +140,11 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
     record(response) {
       const entry: Write = { kind: "response", response };
       const size = weightOf(response);
-      if (!storable(entry)) {
-        lost++;
-        return;
+      if (!storable(entry)) return counts.add("lost", [entry]);
+      if (!traffic.add({ entries: [entry], size, since: performance.now() })) {
+        return counts.overflow(entry, traffic.length);
       }
-      if (traffic.length >= limit || trafficSize + size > characters) return lose();
-      traffic.push({ entries: [entry], size, since: performance.now() });
       queued++;
-      trafficSize += size;
       if (writing === undefined) later();
     },
     async recordDurably(response) {
@@ -199,31 +157,106 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
         void start();
       }),
     late() {
-      const oldest = Math.min(takenSince, traffic[0]?.since ?? Number.POSITIVE_INFINITY);
-      if (failing !== undefined || performance.now() - oldest < delay + patience) return undefined;
+      const oldest = Math.min(takenSince, traffic.oldest);
+      if (counts.failing !== undefined || performance.now() - oldest < delay + patience) return undefined;
       return self.tried();
     },
     async flush() {
       await writing;
       while (urgent.length > 0 || traffic.length > 0) {
         await start();
-        if (failing === undefined) continue;
-        lost += traffic.length;
-        traffic.length = 0;
-        trafficSize = 0;
+        if (counts.failing === undefined) continue;
+        for (const { entries } of traffic.take(traffic.length)) counts.add("lost", entries);
       }
       clearTimeout(timer);
       timer = undefined;
     },
     state: () => ({
       pending: inHand + traffic.length + urgent.reduce((n, w) => n + w.entries.length, 0),
-      recorded,
-      lost,
-      ...(failing && { failing }),
+      ...counts.state(),
     }),
     close: () => self.flush(),
   };
   return self;
+}
+
+const isRefused = (e: unknown): boolean =>
+  isWhetstoneError(e) && (e.code === "store.erased" || e.code === "store.refused");
+
+/** Removes the first ones, as many as one transaction writes; at least one. */
+function takeUrgent(urgent: Waiting[]): Waiting[] {
+  let entries = 0;
+  let n = 0;
+  for (; n < urgent.length && (n === 0 || entries < mostGiven); n++) entries += urgent[n]!.entries.length;
+  return urgent.splice(0, n);
+}
+
+/** Responses that no caller waits for, in the order in which they came. */
+function trafficQueue(limit: number, characters: number) {
+  const waiting: Waiting[] = [];
+  let size = 0;
+  return {
+    get length() {
+      return waiting.length;
+    },
+    /** Arrival of the oldest, by `performance.now()`; infinite where nothing waits. */
+    get oldest() {
+      return waiting[0]?.since ?? Number.POSITIVE_INFINITY;
+    },
+    /** @returns whether there was room. */
+    add(one: Waiting): boolean {
+      if (waiting.length >= limit || size + one.size > characters) return false;
+      waiting.push(one);
+      size += one.size;
+      return true;
+    },
+    take(most: number): Waiting[] {
+      const taken = waiting.splice(0, most);
+      size -= sizeOf(taken);
+      return taken;
+    },
+    putBack(some: readonly Waiting[]): void {
+      waiting.unshift(...some);
+      size += sizeOf(some);
+    },
+  };
+}
+
+/** Counts responses, and logs when writing fails, resumes or loses some. */
+function counting(log: (line: string) => void) {
+  const total = { recorded: 0, lost: 0 };
+  let failing: RecorderState["failing"];
+  /** Whether traffic was lost since the queue was last empty. */
+  let overflowing = false;
+  return {
+    get failing() {
+      return failing;
+    },
+    add(what: keyof typeof total, entries: readonly Write[]): void {
+      total[what] += responsesIn(entries);
+    },
+    overflow(entry: Write, queued: number): void {
+      total.lost += responsesIn([entry]);
+      if (overflowing) return;
+      overflowing = true;
+      log(`${queued} responses wait to be recorded, which is all that may: what comes is lost`);
+    },
+    hasRoom(): void {
+      overflowing = false;
+    },
+    /** Logs state changes only, since every retry would report the same error. @param why the error. */
+    note(now: RecorderState["failing"], why?: unknown): void {
+      if (now !== failing) {
+        log(
+          now === undefined
+            ? `recording goes on; ${total.lost} responses were lost so far`
+            : `nothing can be recorded, traffic waits and signals are refused: ${messageOf(why)}`,
+        );
+      }
+      failing = now;
+    },
+    state: () => ({ ...total, ...(failing && { failing }) }),
+  };
 }
 
 const sizeOf = (some: readonly Waiting[]): number => some.reduce((n, w) => n + w.size, 0);

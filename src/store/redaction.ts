@@ -62,11 +62,25 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
   };
   const text = (given: string) => replaced(given, rules, placed);
   const name = (given: string) => replaced(given, rules, pseudonym);
+  const entry = entryRedaction(text, name, options.onRedacted);
   return {
     text: (given) => atOnce(text(given)),
     name: (given) => atOnce(name(given)),
     entries: (given, known = new Set()) => inSlices(eachOf(given, (one) => entry(one, known))),
   };
+}
+
+/** Replaces what was found in a text or a name. Gives the very same where nothing was found. */
+type Change<T> = (given: T) => Interruptible<T>;
+
+function entryRedaction(
+  text: Change<string>,
+  name: Change<string>,
+  onRedacted: RedactionOptions["onRedacted"],
+): (given: Write, known: ReadonlySet<Id>) => Interruptible<Write> {
+  const { walk, record } = jsonRedaction(text, name);
+  const message = messageRedaction(text, name);
+  return entry;
 
   function* entry(given: Write, known: ReadonlySet<Id>): Interruptible<Write> {
     return given.kind === "response"
@@ -94,9 +108,37 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
     const said = yield* message(choice.message);
     if (tokens === undefined) return { ...choice, message: said };
     if (samePrompt && said === choice.message) return { ...choice, message: said, tokens };
-    options.onRedacted?.("tokens", 1);
+    onRedacted?.("tokens", 1);
     return { ...choice, message: said };
   }
+  function* signal(given: ReceivedSignal, known: ReadonlySet<Id>): Interruptible<ReceivedSignal> {
+    return {
+      ...given,
+      channel: yield* name(given.channel),
+      ...(given.key !== undefined && { key: yield* name(given.key) }),
+      about: yield* eachOf(given.about, (one) => target(one, known)),
+      ...(given.text !== undefined && { text: yield* text(given.text) }),
+      source: yield* name(given.source),
+      ...(given.user !== undefined && { user: yield* name(given.user) }),
+      tags: yield* record(given.tags, text),
+    };
+  }
+  function* target(given: Target, known: ReadonlySet<Id>): Interruptible<Target> {
+    const { response } = given;
+    return {
+      ...given,
+      ...(response !== undefined && { response: known.has(response) ? response : yield* name(response) }),
+      ...(given.session !== undefined && { session: yield* name(given.session) }),
+      ...(given.trajectory !== undefined && { trajectory: yield* name(given.trajectory) }),
+    };
+  }
+}
+
+/** Changes messages, with their tools and tool calls. */
+function messageRedaction(text: Change<string>, name: Change<string>): Change<Message> {
+  const { json, walk } = jsonRedaction(text, name);
+  return message;
+
   /** The very same where nothing was found. */
   function* message(given: Message): Interruptible<Message> {
     const content = yield* text(given.content);
@@ -134,6 +176,12 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
       called === given.name && description === given.description && parameters === given.parameters;
     return same ? given : { name: called, description, parameters };
   }
+}
+
+/** Changes JSON: texts and numbers in it as texts, and keys as names. */
+function jsonRedaction(text: Change<string>, name: Change<string>) {
+  return { json, walk, record };
+
   /** JSON text stays JSON text unless it is very long, and the very same where nothing was found. */
   function* json(given: string): Interruptible<string> {
     const value = given.length > mostParsed ? undefined : parsed(given);
@@ -161,27 +209,6 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
     });
     const same = kept.every(([key, value], i) => key === entries[i]?.[0] && value === entries[i]?.[1]);
     return same ? given : Object.fromEntries(kept);
-  }
-  function* signal(given: ReceivedSignal, known: ReadonlySet<Id>): Interruptible<ReceivedSignal> {
-    return {
-      ...given,
-      channel: yield* name(given.channel),
-      ...(given.key !== undefined && { key: yield* name(given.key) }),
-      about: yield* eachOf(given.about, (one) => target(one, known)),
-      ...(given.text !== undefined && { text: yield* text(given.text) }),
-      source: yield* name(given.source),
-      ...(given.user !== undefined && { user: yield* name(given.user) }),
-      tags: yield* record(given.tags, text),
-    };
-  }
-  function* target(given: Target, known: ReadonlySet<Id>): Interruptible<Target> {
-    const { response } = given;
-    return {
-      ...given,
-      ...(response !== undefined && { response: known.has(response) ? response : yield* name(response) }),
-      ...(given.session !== undefined && { session: yield* name(given.session) }),
-      ...(given.trajectory !== undefined && { trajectory: yield* name(given.trajectory) }),
-    };
   }
 }
 

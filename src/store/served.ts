@@ -1,11 +1,11 @@
 /** What was served, and what was said of it, as rows: nothing lost, no prompt written twice within a trajectory. */
 import { isDeepStrictEqual } from "node:util";
-import { concatIds } from "../common/tokens/pack.ts";
+import { concatIds } from "../common/tokens/sequence.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
 import type { ResponsesTable, SignalsTable, SignalTargetsTable } from "./schema.ts";
-import { type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
+import { commonPrefix, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 import type { Write } from "./trafficStore.ts";
 
 /** What of a response lies in no column of its own. */
@@ -48,7 +48,9 @@ export function packResponse(response: ServedResponse, base?: ServedResponse): R
   const first = response.choices[0]?.tokens?.prompt;
   const choices = response.choices.map(({ tokens, ...choice }, c) => ({
     ...choice,
-    ...(tokens && { layout: writer.add(tokens, c === 0 ? before : (first ?? none)) }),
+    ...(tokens && {
+      layout: writer.add(tokens, commonPrefix(tokens.prompt, c === 0 ? before : (first ?? none))),
+    }),
   }));
   const data: ResponseData = {
     settings,
@@ -105,7 +107,8 @@ export function unpackResponse(row: ResponsesTable, base?: ServedResponse): Serv
     prompt: base ? [...said(base, reply).slice(0, keep), ...prompt] : prompt,
     choices: choices.map(({ layout, ...choice }, c) => {
       if (layout === undefined) return choice;
-      const tokens = read(layout, c === 0 ? before : first);
+      const known = c === 0 ? before : first;
+      const tokens = read(layout, (keep, added) => concatIds([known.subarray(0, keep), added]));
       if (c === 0) first = tokens.prompt;
       return { ...choice, tokens };
     }),

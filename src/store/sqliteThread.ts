@@ -11,8 +11,8 @@ import {
 } from "kysely";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Database } from "./database.ts";
+import type { Rows } from "./rows.ts";
 import type { Failure, Reply, Request } from "./sqliteWorker.ts";
-import type { Rows } from "./writeRows.ts";
 
 export interface SqliteThread {
   readonly dialect: Dialect;

@@ -6,9 +6,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { lowerPriority } from "../common/files/threadPriority.ts";
 import { isWhetstoneError, messageOf, type WhetstoneError } from "../core/errors.ts";
 import { recent } from "./recent.ts";
+import type { Rows, RowsWritten } from "./rows.ts";
 import type { Tables } from "./schema.ts";
 import { kyselyDatabase, openDatabase, rollback } from "./sqlite.ts";
-import type { Rows, RowsWritten } from "./writeRows.ts";
 
 interface Writing {
   readonly rows: Rows;

@@ -1,5 +1,4 @@
 /** Token arrays as bytes: what a turn read and sampled, nothing lost, no prompt token that is known already. */
-import { concatIds } from "../common/tokens/pack.ts";
 import type { TurnTokens } from "../core/types.ts";
 
 /** Little-endian arrays one after the other, as typed arrays have them on every machine that Node runs on. */
@@ -26,8 +25,8 @@ export interface TokenLayout {
 }
 
 export interface TokenWriter {
-  /** @param before what the reader will know when it comes to this turn: nothing of it is written again. */
-  add(tokens: TurnTokens, before: Int32Array): TokenLayout;
+  /** @param keep number of tokens at the start of the prompt that the reader knows already: they are not written. */
+  add(tokens: TurnTokens, keep: number): TokenLayout;
   columns(): TokenColumns;
 }
 
@@ -38,8 +37,7 @@ export function tokenWriter(): TokenWriter {
   const entropy: Float32Array[] = [];
   const forced: Uint8Array[] = [];
   return {
-    add(tokens, before) {
-      const keep = commonPrefix(tokens.prompt, before);
+    add(tokens, keep) {
       ids.push(tokens.prompt.subarray(keep), tokens.action, ...(tokens.allowed ?? []));
       logp.push(tokens.logp);
       behaviour.push(tokens.behaviour);
@@ -69,15 +67,18 @@ export function tokenWriter(): TokenWriter {
   };
 }
 
-/** Reads turns in the order in which they were added. @param before as it was told to the writer. */
-export function tokenReader(columns: TokenColumns): (layout: TokenLayout, before: Int32Array) => TurnTokens {
+/** Makes a whole prompt of the tokens that were written of it: the first `keep` known ones, then these. */
+export type WholePrompt = (keep: number, added: Int32Array) => Int32Array;
+
+/** Reads turns in the order in which they were added. */
+export function tokenReader(columns: TokenColumns): (layout: TokenLayout, whole: WholePrompt) => TurnTokens {
   const ids = reader(int32Of(columns.tokens));
   const logp = reader(float32Of(columns.logp));
   const behaviour = reader(float32Of(columns.behaviour ?? columns.logp));
   const entropy = reader(float32Of(columns.entropy));
   const forced = reader<Uint8Array>(columns.forced ?? new Uint8Array(0));
-  return (layout, before) => ({
-    prompt: concatIds([before.subarray(0, layout.keep), ids(layout.prompt)]),
+  return (layout, whole) => ({
+    prompt: whole(layout.keep, ids(layout.prompt)),
     action: ids(layout.action),
     logp: logp(layout.action),
     behaviour: behaviour(layout.action),

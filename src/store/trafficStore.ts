@@ -16,6 +16,7 @@ export interface Written {
 
 /** Selects responses; all given fields must match. */
 export interface ResponseFilter {
+  readonly id?: Id;
   readonly session?: Id;
   readonly user?: Id;
   readonly trajectory?: Id;
@@ -36,6 +37,28 @@ export interface SignalFilter {
   /** Arrival time, milliseconds since 1970, half-open. */
   readonly from?: number;
   readonly until?: number;
+}
+
+/** Selects sessions: those with at least one response that matches. */
+export interface SessionFilter extends ResponseFilter {
+  /** Only sessions with at least one signal of these kinds, and on this channel. Default: any kind, any channel. */
+  readonly withSignal?: {
+    readonly kinds?: readonly ReceivedSignal["kind"][];
+    readonly channel?: string;
+  };
+  /** Only signals that arrived before this time, in milliseconds since 1970. Default: all. */
+  readonly receivedUntil?: number;
+}
+
+/** A session with all its responses and all signals on them. */
+export interface CompleteSession {
+  readonly id: Id;
+  /** By time. */
+  readonly responses: readonly ServedResponse[];
+  /** By arrival. A signal on several sessions is with each of them. */
+  readonly signals: readonly ReceivedSignal[];
+  /** Ids of the responses that match the filter. */
+  readonly matching: ReadonlySet<Id>;
 }
 
 /** A session with its counts. `first` and `last` are the times of its responses, milliseconds since 1970. */
@@ -104,6 +127,9 @@ export interface TrafficStore {
   signals(filter?: SignalFilter): AsyncIterable<ReceivedSignal>;
   /** Sessions, most recently active first. */
   sessions(page?: { readonly limit?: number; readonly offset?: number }): Promise<readonly SessionSummary[]>;
+
+  /** Sessions with at least one matching response, complete, in the order of their first matching response. Read in pages. */
+  completeSessions(filter?: SessionFilter): AsyncIterable<CompleteSession>;
 
   addVersion(version: Version): Promise<void>;
   versions(): Promise<readonly Version[]>;

@@ -1,8 +1,15 @@
 /** Trajectories as rows: words as JSON, token arrays as bytes, nothing lost, nothing that repeats written twice. */
 
-import { concatIds } from "../common/tokens/pack.ts";
+import {
+  continues,
+  growingIds,
+  onSharedSequences,
+  sequenceLength,
+  turnIn,
+  wholeSequence,
+} from "../common/tokens/sequence.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
-import type { Message, Trajectory, Turn } from "../core/types.ts";
+import type { Message, Trajectory, Turn, TurnTokens } from "../core/types.ts";
 import { commonPrefix, type TokenColumns, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 
 /** The columns of a trajectory row that hold its content. */
@@ -21,18 +28,17 @@ type PackedData = Omit<Trajectory, "turns"> & { readonly turns: readonly PackedT
 
 export function packTrajectory(trajectory: Trajectory): PackedTrajectory {
   const writer = tokenWriter();
-  let saidBefore: readonly string[] = [];
-  let tokensBefore: Int32Array = new Int32Array(0);
+  let saidBefore: readonly Message[] = [];
+  let tokensBefore: TurnTokens | undefined;
 
   const turns = trajectory.turns.map((turn): PackedTurn => {
     const { prompt, tokens, ...rest } = turn;
-    const said = prompt.map((message) => JSON.stringify(message));
-    const keep = commonPrefix(said, saidBefore);
-    saidBefore = [...said, JSON.stringify(turn.action)];
+    const keep = sameMessages(prompt, saidBefore);
+    saidBefore = [...prompt, turn.action];
     const packed = { ...rest, keep, prompt: prompt.slice(keep) };
     if (tokens === undefined) return packed;
-    const layout = writer.add(tokens, tokensBefore);
-    tokensBefore = concatIds([tokens.prompt, tokens.action]);
+    const layout = writer.add(tokens, sameTokens(tokens, tokensBefore));
+    tokensBefore = tokens;
     return { ...packed, layout };
   });
 
@@ -40,21 +46,49 @@ export function packTrajectory(trajectory: Trajectory): PackedTrajectory {
   return { data: toExactJson(data), ...writer.columns() };
 }
 
+/** How many tokens a prompt shares with the turn before, from the start. */
+function sameTokens(tokens: TurnTokens, before: TurnTokens | undefined): number {
+  if (!before) return 0;
+  if (continues(before, tokens)) return sequenceLength(before);
+  return commonPrefix(tokens.prompt, wholeSequence(before));
+}
+
+/** How many messages two conversations share from their start. Those of one episode are the same objects. */
+function sameMessages(a: readonly Message[], b: readonly Message[]): number {
+  const most = Math.min(a.length, b.length);
+  let n = 0;
+  while (n < most && (a[n] === b[n] || JSON.stringify(a[n]) === JSON.stringify(b[n]))) n++;
+  return n;
+}
+
+/** Turns come back on shared conversations and token sequences, as an episode makes them. */
 export function unpackTrajectory(packed: PackedTrajectory): Trajectory {
   const { turns, ...rest } = fromExactJson(packed.data) as PackedData;
   const read = tokenReader(packed);
-  let saidBefore: readonly Message[] = [];
-  let tokensBefore: Int32Array = new Int32Array(0);
+  let said: Message[] = [];
+  let sequence = growingIds(new Int32Array(0));
 
+  const made = turns.map(({ keep, layout, prompt: added, ...turn }) => {
+    if (keep < said.length) said = said.slice(0, keep);
+    said.push(...added);
+    const { length } = said;
+    const place = { said, length, turn };
+    said.push(turn.action);
+    if (layout === undefined) return { ...place, tokens: undefined };
+    const tokens = read(layout, (keep, added) => {
+      const before = sequence.whole();
+      if (keep < before.length) sequence = growingIds(before.subarray(0, keep));
+      sequence.append(added);
+      return sequence.whole();
+    });
+    return { ...place, tokens: { ...tokens, action: sequence.append(tokens.action) } };
+  });
+  const shared = onSharedSequences(made.map(({ tokens }) => tokens));
   return {
     ...rest,
-    turns: turns.map(({ keep, layout, prompt: added, ...turn }): Turn => {
-      const prompt = [...saidBefore.slice(0, keep), ...added];
-      saidBefore = [...prompt, turn.action];
-      if (layout === undefined) return { ...turn, prompt };
-      const tokens = read(layout, tokensBefore);
-      tokensBefore = concatIds([tokens.prompt, tokens.action]);
-      return { ...turn, prompt, tokens };
+    turns: made.map(({ said, length, turn }, k) => {
+      const tokens = shared[k];
+      return turnIn(said, length, { ...turn, ...(tokens && { tokens }) });
     }),
   };
 }

@@ -3,24 +3,8 @@ import type { Kysely } from "kysely";
 import type { Id } from "../core/types.ts";
 import type { Database } from "./database.ts";
 import { heldFor, requireNoneErased } from "./erased.ts";
-import type { ResponsesTable, SignalsTable, SignalTargetsTable, Tables } from "./schema.ts";
-
-/** Plain data, which can be handed from thread to thread. */
-export interface Rows {
-  readonly responses: readonly ResponsesTable[];
-  readonly signals: readonly SignalRows[];
-}
-interface SignalRows {
-  readonly row: SignalsTable;
-  readonly targets: readonly SignalTargetsTable[];
-}
-
-export interface RowsWritten {
-  /** Ids of responses that were not there before. */
-  readonly added: ReadonlySet<Id>;
-  /** For each signal, the id of the first one where it was known already. */
-  readonly firsts: readonly (Id | undefined)[];
-}
+import type { Rows, RowsWritten, SignalRows } from "./rows.ts";
+import type { ResponsesTable, Tables } from "./schema.ts";
 
 /** Most rows that are written by one statement; SQLite takes 32,766 values in one, PostgreSQL 65,535. */
 const mostRows = 512;

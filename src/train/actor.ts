@@ -1,21 +1,20 @@
-/** A model in an episode of a run. */
+/** A model of a run as the actor of a role. */
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId } from "../core/types.ts";
-import type { Actor } from "../rollout/episode.ts";
+import { type Actor, chatActor, modelActor } from "../rollout/actor.ts";
 
-/** Whoever acts, in words or in tokens. */
+/** A model's actor: in text for a chat model, else in tokens. */
 export const actorOf = (id: ModelId, model: Model, stop?: AbortSignal): Actor =>
-  model.chat ? { kind: "chat", id, chat: model.chat } : modelActor(id, model, model.contextTokens, stop);
+  model.chat ? chatActor(id, model.chat) : tokenActor(id, model, model.contextTokens, stop);
 
-/** A stop ends its episode before its next action. */
-export function modelActor(
+/** @param stop ends the episode before its next action. */
+export const tokenActor = (
   id: ModelId,
   acting: Pick<Model | Frozen, "codec" | "sample">,
   contextTokens: number,
   stop?: AbortSignal,
-): Actor {
-  return {
-    kind: "model",
+): Actor =>
+  modelActor({
     id,
     codec: acting.codec,
     contextTokens,
@@ -23,5 +22,4 @@ export function modelActor(
       stop?.throwIfAborted();
       return await acting.sample(requests);
     },
-  };
-}
+  });

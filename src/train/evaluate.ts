@@ -8,7 +8,8 @@ import type { Random } from "../core/random.ts";
 import { paid, succeeded, type Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { programOf } from "../memory/behaviourTree/artefact.ts";
-import { type Actor, playEpisode } from "../rollout/episode.ts";
+import { chatActor, scriptActor, withArtefact } from "../rollout/actor.ts";
+import { playEpisode } from "../rollout/episode.ts";
 import { actorOf } from "./actor.ts";
 import type { EvaluationResult } from "./events.ts";
 
@@ -54,12 +55,13 @@ export async function evaluate(o: EvaluateOptions): Promise<{
 }> {
   const began = performance.now();
   const agent = o.artefact?.kind === "tree" ? programOf(o.artefact).act : o.agent;
-  const actor: Actor =
+  const acting =
     typeof agent === "function"
-      ? { kind: "player", id: "player", player: agent }
+      ? scriptActor("player", agent)
       : "reply" in agent
-        ? { kind: "chat", id: o.artefact ? "policy" : agent.id, chat: agent }
+        ? chatActor(agent.id, agent)
         : actorOf(agent.id, agent, o.stop);
+  const actor = o.artefact && typeof agent !== "function" ? withArtefact(acting, o.artefact) : acting;
   const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
   const episodes = await Promise.all(
     tasks.map((task) =>
@@ -72,7 +74,6 @@ export async function evaluate(o: EvaluateOptions): Promise<{
           actor: () => actor,
           random: o.random.split("evaluation", o.split, task.id),
           temperature: o.mode === "greedy" ? 0 : 1,
-          ...(o.artefact ? { artefact: o.artefact } : {}),
           ...(o.constrained ? { constrained: true } : {}),
           ...(o.limits ? { limits: o.limits } : {}),
         });

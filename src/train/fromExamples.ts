@@ -7,7 +7,7 @@ import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
 
 /** Settings of {@link fromExamples}. */
 export interface FromExamplesOptions extends ReplayedOptions, RecordedFeedbackOptions {
-  /** Which examples. Default: what {@link exampleKindFor} says. */
+  /** Which examples. Default: those that the method declares. */
   readonly kind?: TrainingExampleKind;
 }
 
@@ -21,9 +21,8 @@ export function fromExamples(
   examples: readonly TrainingExample[],
   options: FromExamplesOptions = {},
 ): Method {
-  // replies of a pair have to answer one prompt; a baseline wants more replies than one prompt has
-  const usual = minesPairs(method) ? "task" : "all";
-  const { kind = exampleKindFor(method), group = usual, ...rest } = options;
+  const { kind: usual = "conversation", group: compared = "all" } = method.learnsFrom ?? {};
+  const { kind = usual, group = compared, ...rest } = options;
   const plays = method.phases?.find(({ slots }) => slots.rollout ?? slots.feedback);
   if (plays) {
     throw new WhetstoneError("config.invalid", {
@@ -43,20 +42,3 @@ export function fromExamples(
     },
   };
 }
-
-/**
- * The examples that suit a method: pairs, where it packs preferences; ratings, where it learns from replies that are good
- * or bad, on their own or in pairs that it makes itself; demonstrations, where it learns whatever is shown; else
- * conversations with their rewards.
- */
-export function exampleKindFor(method: Method): TrainingExampleKind {
-  if (has(method, "preferencePairs")) return "pair";
-  if (minesPairs(method) || has(method, "prospectValue")) return "rating";
-  return has(method, "constant") ? "demonstration" : "conversation";
-}
-
-/** Whether it learns from nothing but pairs that it makes of rewards itself. */
-const minesPairs = (method: Method): boolean => has(method, "constant") && has(method, "outcomePairs");
-
-const has = ({ slots }: Method, piece: string): boolean =>
-  slots.advantage.some(({ name }) => name === piece) || slots.objective.some(({ name }) => name === piece);

@@ -8,7 +8,13 @@ export {
 } from "./check.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
-export { exampleKindFor, type FromExamplesOptions, fromExamples } from "./fromExamples.ts";
+export { type FromExamplesOptions, fromExamples } from "./fromExamples.ts";
+export {
+  type FeedbackOptions,
+  fromFeedback,
+  type TrainFromFeedbackOptions,
+  trainFromFeedback,
+} from "./fromFeedback.ts";
 export { type RunOptions, type RunSummary, train } from "./run.ts";
 export { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 export { type TrainedInMemory, type TrainInMemoryOptions, trainInMemory } from "./trainInMemory.ts";

@@ -8,6 +8,7 @@ import { replaceFile, writeError } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Trajectory } from "../core/types.ts";
+import { type PackedTrajectory, packTrajectory, unpackTrajectory } from "../store/turns.ts";
 
 export interface Journal {
   /** The finished episode of that id, if it was played before the kill. */
@@ -24,11 +25,12 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-const line = z.object({
-  iteration: z.int(),
-  episode: z.string(),
-  trajectories: z.custom<readonly Trajectory[]>(Array.isArray),
-});
+const named = { iteration: z.int(), episode: z.string() };
+const line = z.union([
+  z.object({ ...named, packed: z.custom<readonly PackedTrajectory[]>(Array.isArray) }),
+  // as journals were first written: each turn with its whole prompt
+  z.object({ ...named, trajectories: z.custom<readonly Trajectory[]>(Array.isArray) }),
+]);
 
 /** A journal that cannot be read is not an empty one: it would be cut, and its episodes lost. */
 const emptyIfMissing =
@@ -54,8 +56,10 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   try {
     // what follows the last line end was cut off
     for (const one of text.split("\n").slice(0, -1)) {
-      const { iteration, episode, trajectories } = line.parse(fromExactJson(one));
-      if (iteration >= from) episodes.set(episode, trajectories);
+      const read = line.parse(fromExactJson(one));
+      const { iteration, episode } = read;
+      if (iteration >= from)
+        episodes.set(episode, "packed" in read ? read.packed.map(unpackTrajectory) : read.trajectories);
       kept.add(iteration);
       whole += Buffer.byteLength(one) + 1;
     }
@@ -87,7 +91,7 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
     found: (trajectory) => given.has(trajectory),
     add(iteration, episode, trajectories) {
       kept.add(iteration);
-      pending += `${toExactJson({ iteration, episode, trajectories })}\n`;
+      pending += `${toExactJson({ iteration, episode, packed: trajectories.map(packTrajectory) })}\n`;
       // those that finish while the disk is busy are written together
       next ??= inOrder(async () => {
         const lines = pending;

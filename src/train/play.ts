@@ -5,10 +5,11 @@ import type { Counter } from "../core/counter.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
-import type { Role, Trajectory } from "../core/types.ts";
+import type { ModelId, Trajectory } from "../core/types.ts";
 import type { Player } from "../env/environment.ts";
-import { type Actor, playEpisode } from "../rollout/episode.ts";
-import { actorOf, modelActor } from "./actor.ts";
+import { type Actor, scriptActor, withArtefact } from "../rollout/actor.ts";
+import { playEpisode } from "../rollout/episode.ts";
+import { actorOf, tokenActor } from "./actor.ts";
 import type { ContextParts, EpisodeBook } from "./context.ts";
 import type { Lookups } from "./lookups.ts";
 
@@ -26,18 +27,16 @@ export interface PlayParts {
 export function playsOf({ parts, book, lookups, random, artefact: current, count }: PlayParts) {
   const { environment, state, models } = parts;
   const { made, started: begun } = book;
-  const actor = (role: Role, chosen: Play["models"], mix: Play["mix"]): Actor => {
-    const id = chosen?.[role] ?? "policy";
+  const modelOf = (id: ModelId, mix: Play["mix"]): Actor => {
     const talking = models.get(id);
     if (talking?.chat) return actorOf(id, talking);
     const acting = models.get(id) ?? lookups.frozen(id);
     const mixed = mix && mixedWith(acting, lookups.frozen(mix.with), mix.share);
-    return modelActor(id, mixed ?? acting, lookups.model().contextTokens, parts.stop);
+    return tokenActor(id, mixed ?? acting, lookups.model().contextTokens, parts.stop);
   };
   const playerActor = (player: Player): Actor => {
     const { chat, codec, contextTokens } = lookups.model();
-    const tokens = chat ? {} : { codec, contextTokens };
-    return { kind: "player", id: "policy", player, ...tokens };
+    return scriptActor("policy", player, chat ? undefined : { codec, contextTokens });
   };
 
   const scripted = (name: "expert" | "flawed"): Player => {
@@ -103,8 +102,14 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         task,
         id,
         actor: (role) => {
-          if (program) return { kind: "player", id: "policy", player: program.act };
-          return player ? playerActor(player) : actor(role, chosen, mix);
+          if (program) return scriptActor("policy", program.act);
+          if (player) return playerActor(player);
+          const name = chosen?.[role] ?? "policy";
+          const acting = modelOf(name, mix);
+          // the artefact is the policy's: opponents and frozen models act without it
+          return name === "policy" && artefact && artefact !== "none"
+            ? withArtefact(acting, artefact)
+            : acting;
         },
         random: random.split("episode", task.id, tag),
         ...(draw === undefined ? {} : { draw }),
@@ -113,7 +118,6 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         ...(from === undefined ? {} : { from }),
         ...(advice === undefined ? {} : { advice }),
         ...(advise === undefined ? {} : { advise }),
-        ...(artefact === undefined || artefact === "none" ? {} : { artefact }),
         ...(limits === undefined ? {} : { limits }),
       });
       await parts.journal?.add(state.iteration, id, finished);

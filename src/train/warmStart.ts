@@ -8,6 +8,7 @@ import { shuffled } from "../core/random.ts";
 import { actionTokens, type Ending, type Task, type Trajectory } from "../core/types.ts";
 import type { Player } from "../env/environment.ts";
 import { likelihood } from "../objective/likelihood.ts";
+import { scriptActor } from "../rollout/actor.ts";
 import { playEpisode } from "../rollout/episode.ts";
 import type { Run } from "./running.ts";
 import type { WarmStartSettings } from "./settings.ts";
@@ -29,7 +30,7 @@ async function demonstrations(
       environment,
       task,
       id: `demonstration/${split}/${task.id}`,
-      actor: () => ({ kind: "player", id: "policy", player, codec, contextTokens }),
+      actor: () => scriptActor("policy", player, { codec, contextTokens }),
       random: run.random.split("demonstration", split, task.id),
     });
     played.push(...episode);

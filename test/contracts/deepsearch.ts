@@ -1,4 +1,4 @@
-import { concatIds } from "../../src/common/tokens/pack.ts";
+import { concatIds } from "../../src/common/tokens/sequence.ts";
 import { sampledTurn } from "../../src/common/tokens/turns.ts";
 import type { Rollout } from "../../src/core/slots.ts";
 import type { Trajectory } from "../../src/core/types.ts";

@@ -1,6 +1,7 @@
 /** Information Gain-based Policy Optimization: how much likelier the gold answer has become after each turn. */
 
-import { concatIds, pairRows } from "../../src/common/tokens/pack.ts";
+import { pairRows } from "../../src/common/tokens/pack.ts";
+import { concatIds } from "../../src/common/tokens/sequence.ts";
 import { present } from "../../src/core/errors.ts";
 import type { Annotate, Feedback } from "../../src/core/slots.ts";
 

@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sayHint } from "../../src/common/text/hints.ts";
 import { type ArtefactExample, artefactExamplesFrom } from "../../src/exchange/artefactExamples.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { assistant, response, served, signal, user } from "./served.ts";
 
 const taught = (signals: Parameters<typeof served>[1]): Promise<ArtefactExample[]> =>
-  collect(artefactExamplesFrom(served([response({ id: "r" })], signals)));
+  Array.fromAsync(artefactExamplesFrom(served([response({ id: "r" })], signals)));
 const from = (id: string) => ({ sessions: ["s"], users: ["reviewer", "u"], responses: ["r"], signals: [id] });
 
 test("a correction is an example, a example and a hint, and each names the signal that it came from", async () => {

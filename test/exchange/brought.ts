@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importFile } from "../../src/exchange/import/importFile.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { folder } from "../train/world.ts";
 
@@ -15,8 +14,8 @@ export async function brought(from: "minari" | "verifiers", ...rows: readonly un
     const imported = await importFile(production, file, { from, now: 1_800_000_000_000 });
     return {
       imported,
-      responses: await collect(production.responses()),
-      signals: await collect(production.signals()),
+      responses: await Array.fromAsync(production.responses()),
+      signals: await Array.fromAsync(production.signals()),
     };
   } finally {
     await production.close();

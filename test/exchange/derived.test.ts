@@ -9,12 +9,11 @@ import {
   folded,
   trainingExamplesFrom,
 } from "../../src/exchange/derived.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { assistant, response, served, signal, user } from "./served.ts";
 
 type Served = Parameters<typeof served>;
 async function derive(responses: Served[0], signals: Served[1], filter: ExampleFilter = {}) {
-  const all = await collect(trainingExamplesFrom(served(responses, signals), filter));
+  const all = await Array.fromAsync(trainingExamplesFrom(served(responses, signals), filter));
   const of = <K extends TrainingExampleKind>(kind: K) =>
     all.filter((made): made is Extract<TrainingExample, { kind: K }> => made.kind === kind);
   const dropped = all.filter((made): made is Dropped => made.kind === "dropped");

@@ -8,7 +8,6 @@ import { trainingExamplesFrom } from "../../src/exchange/derived.ts";
 import { type ExportOptions, exportFile } from "../../src/exchange/export/exportFile.ts";
 import type { ExportFormat } from "../../src/exchange/export/formats.ts";
 import { importFile } from "../../src/exchange/import/importFile.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { assistant, response, signal, user } from "./served.ts";
@@ -126,7 +125,7 @@ test("what is exported comes back as the same pairs, demonstrations and ratings"
     await importFile(back, file, { from: "trl", now: 1 });
   }
   const taught = async (of: TrafficStore) => {
-    const examples = await collect(trainingExamplesFrom(of));
+    const examples = await Array.fromAsync(trainingExamplesFrom(of));
     return examples
       .flatMap((example) => {
         if (example.kind === "pair")

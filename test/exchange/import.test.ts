@@ -8,7 +8,6 @@ import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import type { TrainingExample } from "../../src/core/trainingExamples.ts";
 import { trainingExamplesFrom } from "../../src/exchange/derived.ts";
 import { type Imported, type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { assistant, user } from "./served.ts";
 
@@ -42,11 +41,11 @@ async function bring(from: ImportFormat, ...texts: readonly string[]): Promise<S
       assert.equal(again.signals.known, imported.signals.added + imported.signals.known);
     }
     assert.ok(imported);
-    const examples = await collect(trainingExamplesFrom(production));
+    const examples = await Array.fromAsync(trainingExamplesFrom(production));
     return {
       imported,
-      responses: await collect(production.responses()),
-      signals: await collect(production.signals()),
+      responses: await Array.fromAsync(production.responses()),
+      signals: await Array.fromAsync(production.signals()),
       examples: examples.filter((made) => made.kind !== "dropped"),
     };
   } finally {
@@ -526,7 +525,7 @@ test("a broken record is named by its line, and nothing is written", async () =>
   await assert.rejects(importFile(production, join(folder, "none"), { from: "trl", now: 0 }), {
     code: "import.invalid",
   });
-  assert.deepEqual(await collect(production.responses()), []);
+  assert.deepEqual(await Array.fromAsync(production.responses()), []);
   await production.close();
 });
 
@@ -542,13 +541,13 @@ test("a dry run counts and writes nothing; what was erased is not taken back", a
   );
   const dry = await importFile(production, file, { from: "langfuse", dryRun: true, now: 0 });
   assert.deepEqual([dry.responses.added, dry.signals.added], [3, 1]);
-  assert.deepEqual(await collect(production.responses()), []);
+  assert.deepEqual(await Array.fromAsync(production.responses()), []);
   await importFile(production, file, { from: "langfuse", now: 1 });
   await production.erase({ user: "ann" });
   const again = await importFile(production, file, { from: "langfuse", now: 2 });
   assert.deepEqual(again.ignored["erased before"], 3);
   assert.deepEqual(
-    (await collect(production.responses())).map((r) => r.user),
+    (await Array.fromAsync(production.responses())).map((r) => r.user),
     ["bo"],
   );
   await production.close();

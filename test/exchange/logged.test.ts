@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Logged } from "../../src/core/served.ts";
 import { logged, spanOf } from "../../src/exchange/logged.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { assistant, response, served, signal, user } from "./served.ts";
 
-const all = async (...of: Parameters<typeof logged>): Promise<Logged[]> => collect(logged(...of));
+const all = async (...of: Parameters<typeof logged>): Promise<Logged[]> => Array.fromAsync(logged(...of));
 
 const two = [
   response({ id: "r" }),

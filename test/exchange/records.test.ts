@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { readRecords } from "../../src/exchange/import/records.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { withCode } from "../train/world.ts";
 
 let folder: string;
@@ -18,7 +17,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 async function read(text: string): Promise<readonly unknown[]> {
   const file = join(folder, "file");
   await writeFile(file, text);
-  return (await collect(readRecords(file))).map(({ value }) => value);
+  return (await Array.fromAsync(readRecords(file))).map(({ value }) => value);
 }
 
 test("CSV: cells come out as they went in, however long, quoted or broken over lines", async () => {
@@ -56,7 +55,7 @@ test("one record of a gigabyte is refused by its line, and not gathered", async 
     await handle.close();
     const line = name === "jsonl" ? 2 : 3;
     await assert.rejects(
-      collect(readRecords(file)),
+      Array.fromAsync(readRecords(file)),
       withCode("import.invalid", new RegExp(`line ${line}: got a record of more than 67108864 characters`)),
     );
   }

@@ -12,7 +12,6 @@ import { exportRun, type TrajectoryForm, trajectoryForms } from "../../src/excha
 import { hfRow } from "../../src/exchange/run/messages.ts";
 import { minariEpisode } from "../../src/exchange/run/minari.ts";
 import { verifiersEpisode, verifiersTrace } from "../../src/exchange/run/verifiers.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import type { StoredTrajectory } from "../../src/store/runStore.ts";
 import { openRunStore } from "../../src/store/runStore.ts";
@@ -241,7 +240,7 @@ test("a run that goes out and comes in again has its conversations, and what eac
       assert.equal(await exportRun(store, run!.id, out, { to }), played.length);
       const back = await openTrafficStore(":memory:");
       await importFile(back, out, { from, now: 1_800_000_000_000 });
-      const all = await collect(logged(back));
+      const all = await Array.fromAsync(logged(back));
       await back.close();
       const words = (turns: readonly Turn[]) => turns.flatMap(({ action }) => action.content).join(" ");
       const paidFor = (of: readonly Signal[]) =>

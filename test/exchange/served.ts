@@ -2,7 +2,11 @@
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import type { Message } from "../../src/core/types.ts";
 import type { Answers } from "../../src/exchange/derived.ts";
-import { matchesFilter } from "../../src/exchange/sessions.ts";
+import { migrated, sqliteDatabase } from "../../src/store/connect.ts";
+import { secretOf } from "../../src/store/erased.ts";
+import { trafficStoreOn } from "../../src/store/openTrafficStore.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 
 export const user = (content: string): Message => ({ role: "user", content });
 export const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -45,24 +49,38 @@ export function signal(made: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id"
   };
 }
 
-/** A read-only store in memory. Signals belong to the session of their target. */
+/** A store in memory that holds these; what came at one time came in the order given. */
 export function served(
   responses: readonly ServedResponse[],
   signals: readonly ReceivedSignal[] = [],
 ): Answers {
-  const sessionsOf = (s: ReceivedSignal): readonly (string | undefined)[] =>
-    s.about.map(
-      (target) =>
-        target.session ??
-        responses.find((r) => r.id === target.response || r.trajectory === target.trajectory)?.session,
-    );
+  const opened = storeOf(responses, signals);
   return {
-    response: async (id) => responses.find((r) => r.id === id),
-    async *responses(filter = {}) {
-      yield* responses.filter((r) => matchesFilter(r, filter)).sort((a, b) => a.at - b.at);
+    response: async (id) => (await opened).response(id),
+    async *responses(filter) {
+      yield* (await opened).responses(filter);
     },
-    async *signals({ session } = {}) {
-      yield* signals.filter((s) => session === undefined || sessionsOf(s).includes(session));
+    async *completeSessions(filter) {
+      yield* (await opened).completeSessions(filter);
     },
   };
+}
+
+async function storeOf(
+  responses: readonly ServedResponse[],
+  signals: readonly ReceivedSignal[],
+): Promise<TrafficStore> {
+  const database = sqliteDatabase(openDatabase(":memory:"), ":memory:");
+  await migrated(database);
+  const store = trafficStoreOn(database, await secretOf(database.db));
+  await store.write([
+    ...responses.map(
+      (response, i) => ({ kind: "response", response: { ...response, at: response.at + i / 1000 } }) as const,
+    ),
+    ...signals.map(
+      (signal, i) =>
+        ({ kind: "signal", signal: { ...signal, received: signal.received + i / 1000 } }) as const,
+    ),
+  ]);
+  return store;
 }

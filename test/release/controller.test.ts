@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { collect } from "../../src/exchange/sessions.ts";
 import { autoRollback } from "../../src/release/autoRollback.ts";
 import { releaseController } from "../../src/release/controller.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
@@ -180,7 +179,10 @@ test("while many units are judged others have their turns", () =>
     const split = await desk.split({ base: 0.5, tuned: 0.5 }, "halves");
     await traffic(production, split, { sessions: 1000, from: begin, liked: () => 0.5 });
     clock.at = begin + 2 * hour;
-    const [responses, signals] = [await collect(production.responses()), await collect(production.signals())];
+    const [responses, signals] = [
+      await Array.fromAsync(production.responses()),
+      await Array.fromAsync(production.signals()),
+    ];
     const splits = await production.splits();
     // a store that never lets go of the thread itself
     const held: TrafficStore = {

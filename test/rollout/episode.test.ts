@@ -10,15 +10,16 @@ import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import type { Environment, Episode, Step } from "../../src/env/environment.ts";
-import { type Actor, type EpisodeOptions, playEpisode } from "../../src/rollout/episode.ts";
+import { type Actor, type ModelActorParts, modelActor, scriptActor } from "../../src/rollout/actor.ts";
+import { type EpisodeOptions, playEpisode } from "../../src/rollout/episode.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
+import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const codec = vocabularyCodec(["left right again try", "hint"]);
 const task: Task = { id: "t", prompt: [{ role: "user", content: "try" }], metadata: {}, seed: 1 };
 const model = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY), 64);
-const actor: Actor = {
-  kind: "model",
+const parts: ModelActorParts = {
   id: "policy",
   codec,
   contextTokens: 64,
@@ -66,7 +67,14 @@ function world(
 }
 
 const play = (environment: Environment, more: Partial<EpisodeOptions> = {}) =>
-  playEpisode({ environment, task, id: "0/t/0", actor: () => actor, random: randomStream(3), ...more });
+  playEpisode({
+    environment,
+    task,
+    id: "0/t/0",
+    actor: () => modelActor(parts),
+    random: randomStream(3),
+    ...more,
+  });
 
 test("playEpisode: one sequence that only grows, exact tokens, rewards, state keys, deterministic ids", async () => {
   const environment = world();
@@ -135,7 +143,7 @@ test("playEpisode: an episode that begins after it was given up is closed", asyn
 
 test("playEpisode: what a model throws is thrown on, and the episode is closed", async () => {
   const environment = world();
-  const bad: Actor = { ...actor, sample: () => Promise.reject(new Error("out of memory")) };
+  const bad = modelActor({ ...parts, sample: () => Promise.reject(new Error("out of memory")) });
   await assert.rejects(play(environment, { actor: () => bad }), /out of memory/);
   assert.equal(environment.closed, 1);
 });
@@ -144,14 +152,14 @@ test("playEpisode: limits on turns, action tokens and context", async () => {
   const [turns] = await play(world({ limits: { turns: 2, actionTokens: 3 } }));
   assert.deepEqual(turns!.end, { kind: "truncated", limit: "turns", at: 2 });
   const asked: SampleRequest[] = [];
-  const small: Actor = {
-    ...actor,
+  const small = modelActor({
+    ...parts,
     contextTokens: 6,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);
     },
-  };
+  });
   const [tokens] = await play(world(), { actor: () => small });
   assert.equal(asked[0]!.maxTokens, Math.min(3, 6 - asked[0]!.prompt.length));
   assert.ok(tokens!.end.kind === "truncated" && tokens!.end.limit === "tokens");
@@ -218,7 +226,7 @@ test("playEpisode: a retry replays recorded tokens, hears the advice, and says w
 });
 
 test("playEpisode: a scripted player makes a demonstration with tokens and unknown log-probabilities", async () => {
-  const actors = (): Actor => ({ kind: "player", id: "expert", player: () => "left", codec });
+  const actors = (): Actor => scriptActor("expert", () => "left", { codec });
   const [t] = await play(world(), { actor: actors });
   assert.equal(t!.origin, "demonstrated");
   assert.deepEqual(
@@ -233,6 +241,81 @@ test("playEpisode: a scripted player makes a demonstration with tokens and unkno
     new Float32Array(actionTokens(t!)),
   );
   assert.equal(cuts, 0);
+});
+
+test("playEpisode: turns share one token sequence and the messages of one conversation, also when read back from a store", async () => {
+  const [t] = await play(world());
+  const last = t!.turns[2]!;
+  for (const { turns } of [t!, unpackTrajectory(packTrajectory(t!))]) {
+    const { tokens, prompt } = turns[2]!;
+    assert.deepEqual([tokens, prompt], [last.tokens, last.prompt]);
+    assert.equal(tokens!.prompt.buffer.byteLength, 4 * (tokens!.prompt.length + tokens!.action.length));
+    for (const turn of turns) {
+      assert.equal(turn.tokens!.prompt.buffer, tokens!.prompt.buffer);
+      assert.equal(turn.tokens!.action.buffer, tokens!.prompt.buffer);
+      for (const [i, message] of turn.prompt.entries()) assert.equal(message, prompt[i]);
+    }
+  }
+});
+
+test("playEpisode: a whole conversation that repeats the last one and adds to it continues its sequence", async () => {
+  const whole: Message[] = [{ role: "user", content: "try" }];
+  const [t] = await play(
+    world(
+      {},
+      {
+        observe: async () => ({
+          role: "agent",
+          observation: { messages: structuredClone(whole), whole: true },
+        }),
+        act: async ({ content }) => {
+          whole.push({ role: "assistant", content }, { role: "user", content: "again" });
+          return whole.length < 7 ? {} : { end: { kind: "done", reason: "three" } };
+        },
+      },
+    ),
+    { actor: () => scriptActor("expert", () => "left", { codec }) },
+  );
+  assert.equal(t!.turns.length, 3);
+  assert.deepEqual(t!.turns[2]!.prompt, whole.slice(0, 5));
+  const [first, , third] = t!.turns;
+  assert.equal(third!.prompt[0], first!.prompt[0]);
+  assert.deepEqual([...third!.tokens!.prompt], [...codec.open(whole.slice(0, 5))]);
+  assert.equal(third!.tokens!.prompt.buffer, first!.tokens!.prompt.buffer);
+});
+
+test("playEpisode: any object that acts is an actor; tokens that it made by itself are kept, and cut where they begin anew", async () => {
+  const made = [
+    { prompt: Int32Array.of(1, 2), action: Int32Array.of(3) },
+    { prompt: Int32Array.of(1, 2, 3, 4), action: Int32Array.of(5) },
+    { prompt: Int32Array.of(4), action: Int32Array.of(6) },
+  ].map((tokens) => ({ ...tokens, logp: Float32Array.of(-1), behaviour: Float32Array.of(-2) }));
+  let next = 0;
+  const own: Actor = {
+    id: "own",
+    origin: "sampled",
+    act: async ({ messages, promptTokens }) => {
+      promptTokens(codec); // asked for, and not used
+      const action = { role: "assistant", content: `after ${messages.length}` } as const;
+      return { version: "v", action, stop: "eos", tokens: made[next++]! };
+    },
+  };
+  const [t] = await play(
+    world({}, { observe: async () => ({ role: "agent", observation: { messages: [] } }) }),
+    {
+      actor: () => own,
+    },
+  );
+  assert.deepEqual(
+    t!.turns.map(({ tokens }) => tokens),
+    made,
+  );
+  assert.deepEqual(
+    t!.turns.map(({ model, version, action }) => [model, version, action.content]),
+    [1, 2, 3].map((turn) => ["own", "v", `after ${turn}`]),
+  );
+  const unit = { id: "u", group: "g", members: [] };
+  assert.equal(trajectoryRows(t!, unit, new Float32Array(3)).cuts, 1);
 });
 
 test("playEpisode: two roles, each with its own conversation, one trajectory each", async () => {
@@ -323,13 +406,13 @@ test("multiTurn: a role is in one group per task, also where the other role did 
 test("playEpisode: an observation may be a whole conversation, with limits of its own; one that cannot be asked fails", async () => {
   const asked: SampleRequest[] = [];
   const seen: unknown[] = [];
-  const listening: Actor = {
-    ...actor,
+  const listening = modelActor({
+    ...parts,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);
     },
-  };
+  });
   const saying = (content: string) =>
     world(
       {},

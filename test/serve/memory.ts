@@ -40,6 +40,15 @@ export function memory(responses: readonly ServedResponse[] = []) {
       async *signals(filter: SignalFilter = {}) {
         yield* kept.filter((s) => about(s, filter));
       },
+      async *completeSessions({ session }: { session?: string } = {}) {
+        const own = responses.filter((r) => session === undefined || r.session === session);
+        for (const [id, said] of Map.groupBy(own, (r) => r.session)) {
+          const signals = kept.filter(
+            (s) => about(s, { session: id }) || said.some((r) => about(s, { response: r.id })),
+          );
+          yield { id, responses: said, signals, matching: new Set(said.map((r) => r.id)) };
+        }
+      },
       sessions: async () => [],
       versions: async () => [],
       splits: async () => [],

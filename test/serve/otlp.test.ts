@@ -8,7 +8,6 @@ import { gzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { z } from "zod";
 import { WhetstoneError } from "../../src/core/errors.ts";
-import { collect } from "../../src/exchange/sessions.ts";
 import { failed } from "../../src/serve/failed.ts";
 import { traces } from "../../src/serve/otlp.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
@@ -50,7 +49,7 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
     assert.deepEqual(sent.json, {
       partialSuccess: { rejectedSpans: 4, errorMessage: "Left out: 4 spans are not model calls." },
     });
-    const stored = await collect(production.responses());
+    const stored = await Array.fromAsync(production.responses());
     assert.deepEqual(
       stored.map(({ id, turn, origin, version }) => [id, turn, origin, version]),
       [
@@ -88,7 +87,7 @@ test("spans that could not be written stand where they stood when they are sent 
   assert.deepEqual(lines, ["POST /v1/traces: store: got a full disk, expected room. Free some."]);
   full = false;
   assert.equal((await send()).status, 200);
-  const stored = await collect(store.responses());
+  const stored = await Array.fromAsync(store.responses());
   assert.deepEqual(
     stored.map(({ trajectory, turn }) => [trajectory.split("/").at(-1), turn]),
     [
@@ -120,12 +119,12 @@ test("protobuf, other encodings, other JSON and broken gzip are refused with a f
 });
 
 test("spans of what was erased are left out and counted", async () => {
-  const [first] = await collect(production.responses());
+  const [first] = await Array.fromAsync(production.responses());
   await production.erase({ session: first!.session });
   const sent = await post(spans);
   assert.equal(sent.status, 200);
   assert.equal(sent.json.partialSuccess?.rejectedSpans, 6);
-  assert.deepEqual(await collect(production.responses()), []);
+  assert.deepEqual(await Array.fromAsync(production.responses()), []);
 });
 
 const span = (n: number, more: object = {}) => ({

@@ -9,11 +9,13 @@ import fc from "fast-check";
 import { makeFolder } from "../../src/common/files/files.ts";
 import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/types.ts";
-import { migrated, sqliteDatabase } from "../../src/store/database.ts";
+import { migrated, sqliteDatabase } from "../../src/store/connect.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import type { Evaluation, RunStart, RunStore, TrajectorySearch } from "../../src/store/runStore.ts";
-import { keptIterations, openRunStore, runStoreOn, whyKept } from "../../src/store/runStore.ts";
+import { openRunStore, runStoreOn } from "../../src/store/runStore.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
+import { keptIterations } from "../../src/store/storedIterations.ts";
+import { whyKept } from "../../src/store/trajectoryRow.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { folder, freshFile, onEach } from "./each.ts";
 

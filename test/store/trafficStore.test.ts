@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -23,12 +23,14 @@ async function withStore(where: string, work: (store: TrafficStore) => Promise<v
 const write = (response: ServedResponse): Write => ({ kind: "response", response });
 const give = (s: ReceivedSignal): Write => ({ kind: "signal", signal: s });
 
-/** All that the database has on its disk, but for PostgreSQL's log. */
+/** All that the database has on its disk, but for PostgreSQL's log and its cache of catalogues, which comes and goes. */
 async function bytesOf(where: string): Promise<string> {
   const started = where.startsWith("postgres:") ? await postgres() : undefined;
   const files =
     typeof started === "object"
-      ? globSync(`${started.folder}/data/base/*/*`).filter((file) => statSync(file).isFile())
+      ? globSync(`${started.folder}/data/base/*/*`)
+          .filter((file) => !basename(file).startsWith("pg_internal.init"))
+          .filter((file) => statSync(file).isFile())
       : [where, `${where}-wal`];
   return files.map((file) => readFileSync(file, "latin1")).join("\n");
 }

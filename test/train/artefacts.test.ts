@@ -8,6 +8,7 @@ import type { ArtefactCandidate } from "../../src/core/context.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { method } from "../../src/method/method.ts";
+import { chatActor, withArtefact } from "../../src/rollout/actor.ts";
 import { playEpisode } from "../../src/rollout/episode.ts";
 import {
   artefactsIn,
@@ -113,9 +114,8 @@ test("a model that talks is told once, in front of everything, and its turns say
       environment,
       task: environment.tasks("train")[0]!,
       id: "e",
-      actor: () => ({ kind: "chat", id: "policy", chat }),
+      actor: () => withArtefact(chatActor("policy", chat), artefact),
       random: randomStream(1),
-      artefact,
       limits: { turns: 2 },
     });
   const entry = {
@@ -142,13 +142,14 @@ test("a model that talks is told once, in front of everything, and its turns say
   );
 });
 
-test("in a run every episode is told what is in force, but for those that say otherwise", async () => {
+test("in a run the policy is told what is in force, but for episodes that say otherwise; another model is not", async () => {
   const prompts: string[][] = [];
   const recipe = method({
     id: "told",
     family: "memory",
     summary: "tells",
     says: ["look twice wave"],
+    models: { other: { from: "policy" } },
     slots: {
       annotate: [],
       credit: [],
@@ -160,6 +161,7 @@ test("in a run every episode is told what is in force, but for those that say ot
           ctx.play({ task: task!.id, attempt: 0 }),
           ctx.play({ task: task!.id, attempt: 1, artefact: "none" }),
           ctx.play({ task: task!.id, attempt: 2, artefact: instructions("wave") }),
+          ctx.play({ task: task!.id, attempt: 3, models: { agent: "other" } }),
         ]);
         prompts.push(played.flat().map((t) => t.turns[0]?.prompt.map((m) => m.content).join("|") ?? ""));
         return { trajectories: played.flat(), units: [] };
@@ -185,11 +187,13 @@ test("in a run every episode is told what is in force, but for those that say ot
         [false, false],
         [false, false],
         [false, true],
+        [false, false],
       ],
       [
         [true, false],
         [false, false],
         [false, true],
+        [false, false],
       ],
     ],
   );

@@ -7,7 +7,6 @@ import { cispo } from "../../src/methods/baseline/cispo/method.ts";
 import { dpo } from "../../src/methods/baseline/dpo/method.ts";
 import { kto } from "../../src/methods/baseline/kto/method.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
-import { exampleKindFor } from "../../src/train/fromExamples.ts";
 import { ask, learn, nowhere, reply, task, verdict } from "./examples.ts";
 
 const pairs: readonly TrainingExample[] = ["red", "blue"].map((question) => ({
@@ -107,9 +106,9 @@ test("what was not recorded as this policy's tokens is left out of conversations
   assert.ok(Math.abs(done.curve[0]!.unfit! - 2 / 3) < 1e-12);
 });
 
-test("which examples suit a method", () => {
+test("which examples suit a method: those that it declares, else conversations", () => {
   assert.deepEqual(
-    [dpo, sft, kto, cispo].map((recipe) => exampleKindFor(recipe.build())),
-    ["pair", "demonstration", "rating", "conversation"],
+    [dpo, sft, kto, cispo].map((recipe) => recipe.build().learnsFrom?.kind),
+    ["pair", "demonstration", "rating", undefined],
   );
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Ctx } from "../../src/core/context.ts";
 import { evaluatorIn } from "../../src/core/evaluator.ts";
+import { toExactJson } from "../../src/core/json.ts";
 import type { Model, SampleRequest } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
 import type { Task, Trajectory } from "../../src/core/types.ts";
@@ -346,6 +347,13 @@ test("the journal: what follows a damaged line, or was cut off, is played again"
     await opened.add(0, "b", episode("b"));
     assert.ok((await openJournal(file, 0)).find("b"));
   }
+});
+
+test("the journal: lines as they were first written, each turn with its whole prompt, are read", async () => {
+  const file = join(folder(), "journal.jsonl");
+  const old = { iteration: 0, episode: "a", trajectories: episode("a") };
+  writeFileSync(file, `${toExactJson(old)}\n`);
+  assert.deepEqual((await openJournal(file, 0)).find("a"), episode("a"));
 });
 
 test("the journal: one that cannot be read is an error, not an empty one", async () => {

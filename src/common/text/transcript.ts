@@ -1,5 +1,13 @@
 /** Transcripts of episodes. */
-import type { Trajectory } from "../../core/types.ts";
+import type { Message, Trajectory } from "../../core/types.ts";
+
+/** The messages of a prompt after those, by content, that were read before. */
+export function newMessages(prompt: readonly Message[], read: readonly Message[]): readonly Message[] {
+  const most = Math.min(prompt.length, read.length);
+  let same = 0;
+  while (same < most && prompt[same]!.content === read[same]!.content) same++;
+  return prompt.slice(same);
+}
 
 /** The messages to the agent and its actions, turn by turn. */
 export function transcript({ turns }: Pick<Trajectory, "turns">): string {

@@ -5,6 +5,7 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Advantages } from "../../core/slots.ts";
 import type { Trajectory, Turn, Unit } from "../../core/types.ts";
 import { actionTokens } from "../../core/types.ts";
+import { concatIds, continues, wholeSequence } from "./sequence.ts";
 
 /** Rows for scoring: each target sequence after its prompt. */
 export function pairRows(
@@ -16,19 +17,6 @@ export function pairRows(
       targets: Int32Array.from(target, (_, i) => prompt.length + i),
     })),
   );
-}
-
-/** Concatenates token sequences. */
-export function concatIds(parts: readonly Int32Array[]): Int32Array {
-  let length = 0;
-  for (const p of parts) length += p.length;
-  const out = new Int32Array(length);
-  let at = 0;
-  for (const p of parts) {
-    out.set(p, at);
-    at += p.length;
-  }
-  return out;
 }
 
 function packTokens(
@@ -60,12 +48,6 @@ function packTokens(
 
 const floats = (n: number, fill: number): Float32Array => new Float32Array(n).fill(fill);
 
-function startsWith(longer: Int32Array, shorter: Int32Array): boolean {
-  if (longer.length < shorter.length) return false;
-  for (let i = 0; i < shorter.length; i++) if (longer[i] !== shorter[i]) return false;
-  return true;
-}
-
 /**
  * The training rows of one trajectory. Turns are merged into one row as long as each prompt extends the previous prompt and
  * action token by token; otherwise a new row begins (a cut). Tokens are the sampled ones, never re-tokenised.
@@ -78,26 +60,24 @@ export function trajectoryRows(
   advantages: Float32Array,
 ): { readonly rows: readonly Row[]; readonly cuts: number } {
   const rows: Row[] = [];
-  let open: { turns: { turn: Turn; index: number; at: number }[]; tokens: Int32Array } | undefined;
+  let open: { readonly turn: Turn; readonly index: number }[] = [];
   let from = 0;
   let cuts = 0;
   const close = (): void => {
-    if (!open) return;
-    const row = rowOf(t, unit, open.turns, open.tokens, from, advantages);
+    if (open.length === 0) return;
+    const row = rowOf(t, unit, open, from, advantages);
     if (row.targets.length > 0) rows.push(row);
     from += row.targets.length;
-    open = undefined;
+    open = [];
   };
   t.turns.forEach((turn, index) => {
-    const tokens = turn.tokens;
-    if (!tokens) return;
-    if (open && !startsWith(tokens.prompt, open.tokens)) {
+    if (!turn.tokens) return;
+    const before = open.at(-1)?.turn.tokens;
+    if (before && !continues(before, turn.tokens)) {
       close();
       cuts++;
     }
-    open ??= { turns: [], tokens: new Int32Array() };
-    open.turns.push({ turn, index, at: tokens.prompt.length });
-    open.tokens = concatIds([tokens.prompt, tokens.action]);
+    open.push({ turn, index });
   });
   close();
   if (from !== advantages.length) {
@@ -114,8 +94,7 @@ export function trajectoryRows(
 function rowOf(
   t: Trajectory,
   unit: Unit,
-  turns: readonly { turn: Turn; index: number; at: number }[],
-  tokens: Int32Array,
+  turns: readonly { readonly turn: Turn; readonly index: number }[],
   from: number,
   advantages: Float32Array,
 ): Row {
@@ -127,8 +106,9 @@ function rowOf(
   const behaviour = floats(n, Number.NaN);
   const weight = floats(n, 1);
   let a = 0;
-  for (const { turn, index, at } of turns) {
+  for (const { turn, index } of turns) {
     const given = turn.tokens!;
+    const at = given.prompt.length;
     for (let i = 0; i < given.action.length; i++, a++) {
       targets[a] = at + i;
       turn_A[a] = index;
@@ -152,7 +132,7 @@ function rowOf(
   };
   return {
     info,
-    tokens,
+    tokens: wholeSequence(turns.at(-1)!.turn.tokens!),
     targets,
     turn: turn_A,
     logp,

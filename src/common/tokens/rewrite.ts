@@ -1,7 +1,7 @@
 /** Re-renders trajectories: the same actions after other prompts, such as with advice removed, an answer revealed or an observation masked. */
 import type { Codec } from "../../core/model.ts";
-import type { Id, Message, Trajectory, Turn } from "../../core/types.ts";
-import { concatIds } from "./pack.ts";
+import type { Id, Message, StopReason, Trajectory, Turn } from "../../core/types.ts";
+import { type GrowingIds, growingIds, onSharedSequences } from "./sequence.ts";
 
 /**
  * A trajectory whose prompts are re-rendered from edited messages, with unchanged action tokens. Its log-probabilities are
@@ -14,25 +14,31 @@ export function rewritten(
   codec: Codec,
   edit: (messages: readonly Message[], turn: number) => readonly Message[],
 ): Trajectory {
-  let before: { messages: readonly Message[]; turn: Turn; sequence: Int32Array } | undefined;
-  const turns = t.turns.map((turn, k): Turn => {
+  let known: readonly Message[] | undefined;
+  let sequence: GrowingIds | undefined;
+  let stop: StopReason = "eos";
+  const rendered = t.turns.map((turn, k) => {
     const messages = edit(turn.prompt, k);
-    if (!turn.tokens) return { ...turn, prompt: messages };
+    if (!turn.tokens) return { messages };
     // the next prompt continues the sequence where it repeats the last prompt and reply
-    const known: readonly Message[] | undefined = before && [...before.messages, before.turn.action];
-    const prompt =
-      before && known && sameStart(messages, known)
-        ? concatIds([before.sequence, codec.extend(before.turn.stop, messages.slice(known.length))])
-        : codec.open(messages);
-    const { action } = turn.tokens;
-    before = { messages, turn, sequence: concatIds([prompt, action]) };
+    if (sequence && known && sameStart(messages, known))
+      sequence.append(codec.extend(stop, messages.slice(known.length)));
+    else sequence = growingIds(codec.open(messages));
+    known = [...messages, turn.action];
+    stop = turn.stop;
+    const { forced } = turn.tokens;
+    const prompt = sequence.whole();
+    const action = sequence.append(turn.tokens.action);
     const unknown = new Float32Array(action.length).fill(Number.NaN);
-    const forced = turn.tokens.forced;
     return {
-      ...turn,
-      prompt: messages,
+      messages,
       tokens: { prompt, action, logp: unknown, behaviour: unknown, ...(forced ? { forced } : {}) },
     };
+  });
+  const shared = onSharedSequences(rendered.map(({ tokens }) => tokens));
+  const turns = t.turns.map((turn, k): Turn => {
+    const tokens = shared[k];
+    return { ...turn, prompt: rendered[k]!.messages, ...(tokens && { tokens }) };
   });
   return { ...t, id, turns, lineage: { parent: t.id, turn: 0, why: "rewrite" } };
 }

@@ -1,6 +1,6 @@
 /** Makes turns from samples, and reads text from turns. */
 import type { Codec, Sample } from "../../core/model.ts";
-import type { Message, ModelId, Role, Turn } from "../../core/types.ts";
+import type { Message, ModelId, Role, Turn, TurnTokens } from "../../core/types.ts";
 
 /** Makes a turn from a sample. Rewards and text are added after the environment has answered. */
 export function sampledTurn(made: {
@@ -14,14 +14,13 @@ export function sampledTurn(made: {
   readonly ms?: number;
 }): Turn {
   const { model, role, prompt, messages, sample, stateKey, ms = 0 } = made;
-  const { action, logp, behaviour, entropy, allowed } = sample;
   return {
     role,
     model: model.id,
     version: sample.version,
     prompt: messages,
-    action: { role: "assistant", content: model.codec.decode(action) },
-    tokens: { prompt, action, logp, behaviour, ...(entropy && { entropy }), ...(allowed && { allowed }) },
+    action: { role: "assistant", content: model.codec.decode(sample.action) },
+    tokens: sampledTokens(prompt, sample),
     spans: {},
     stop: sample.stop,
     rewards: {},
@@ -29,6 +28,16 @@ export function sampledTurn(made: {
     ms,
   };
 }
+
+/** A sample with the prompt that it continues. */
+export const sampledTokens = (
+  prompt: Int32Array,
+  { action, logp, behaviour, entropy, allowed }: Sample,
+): TurnTokens => ({
+  ...{ prompt, action, logp, behaviour },
+  ...(entropy && { entropy }),
+  ...(allowed && { allowed }),
+});
 
 /** The text of each token alone; "" for special tokens. */
 export const tokenTexts = (codec: Pick<Codec, "decode">, tokens: Int32Array): string[] =>

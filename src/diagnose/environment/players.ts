@@ -7,7 +7,7 @@ import type { Interval } from "../../core/interval.ts";
 import type { Random } from "../../core/random.ts";
 import { paid, succeeded, type Task } from "../../core/types.ts";
 import type { Environment, Player } from "../../env/environment.ts";
-import { type Actor, playRecorded, type RecordedEpisode } from "./recorded.ts";
+import { playRecorded, type RecordedEpisode } from "./recorded.ts";
 
 export type PlayerName = "expert" | "flawed" | "random";
 
@@ -29,23 +29,21 @@ export interface PlayerSummary {
 }
 
 /** The environment's scripted players, then one that acts at random: among what is legal, else with words that it knows. */
-export function playersOf(environment: Environment): readonly (readonly [PlayerName, Actor])[] {
+export function playersOf(environment: Environment): readonly (readonly [PlayerName, Player])[] {
   const words = [...new Set((environment.vocabulary?.() ?? []).flatMap(wordsIn))];
-  const random: Actor = (task, conversation, stream, legal) => {
+  const random: Player = (task, conversation, stream, legal) => {
     if (legal && legal.length > 0) return legal[stream.below(legal.length)]!;
     const known =
       words.length > 0 ? words : wordsIn([...task.prompt, ...conversation].map((m) => m.content).join(" "));
     const count = 1 + stream.below(Math.min(5, environment.limits.actionTokens));
     return Array.from({ length: count }, () => known[stream.below(known.length)] ?? "hello").join(" ");
   };
-  const scripted = (player: Player | undefined): Actor | undefined =>
-    player && ((task, conversation, stream) => player(task, conversation, stream));
-  const all: readonly (readonly [PlayerName, Actor | undefined])[] = [
-    ["expert", scripted(environment.expert)],
-    ["flawed", scripted(environment.flawed)],
+  const all: readonly (readonly [PlayerName, Player | undefined])[] = [
+    ["expert", environment.expert],
+    ["flawed", environment.flawed],
     ["random", random],
   ];
-  return all.flatMap(([name, actor]) => (actor ? [[name, actor] as const] : []));
+  return all.flatMap(([name, player]) => (player ? [[name, player] as const] : []));
 }
 
 export const wordsIn = (text: string): string[] => text.split(/\s+/).filter(Boolean);
@@ -53,7 +51,7 @@ export const wordsIn = (text: string): string[] => text.split(/\s+/).filter(Bool
 /** One episode a task. Stops early once `isOver` says so. */
 export async function playAll(
   environment: Environment,
-  [player, actor]: readonly [PlayerName, Actor],
+  [name, player]: readonly [PlayerName, Player],
   tasks: readonly Task[],
   random: Random,
   { isOver = () => false, onEpisode = () => {}, onCall = () => {} }: PlayOptions = {},
@@ -63,13 +61,13 @@ export async function playAll(
   for (const task of tasks) {
     if (isOver()) break;
     episodes.push(
-      await playRecorded(environment, task, actor, streamOf(random, player, task), { tryFork, onCall }),
+      await playRecorded(environment, task, player, streamOf(random, name, task), { tryFork, onCall }),
     );
     onEpisode();
     // one that hangs would do so every time
     if (episodes.at(-1)!.seconds >= (environment.limits.seconds ?? 60)) break;
   }
-  return { player, episodes };
+  return { player: name, episodes };
 }
 
 interface PlayOptions {

@@ -1,17 +1,10 @@
 /** An episode played as a run would play it, with everything that the environment said and how long it took. */
 import { messageOf } from "../../core/errors.ts";
 import type { Random } from "../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../core/types.ts";
+import type { Task, Trajectory } from "../../core/types.ts";
 import type { Environment, Episode, Observation, Player, Step } from "../../env/environment.ts";
+import { scriptActor } from "../../rollout/actor.ts";
 import { playEpisode } from "../../rollout/episode.ts";
-
-/** Says one action; sees what the environment lists as legal besides what a {@link Player} sees. */
-export type Actor = (
-  task: Task,
-  conversation: readonly Message[],
-  random: Random,
-  legal: readonly string[] | undefined,
-) => string;
 
 export interface RecordedEpisode {
   readonly task: Task;
@@ -39,7 +32,7 @@ export interface RecordOptions {
 export async function playRecorded(
   environment: Environment,
   task: Task,
-  actor: Actor,
+  player: Player,
   random: Random,
   { tryFork = false, onCall = () => {} }: RecordOptions = {},
 ): Promise<RecordedEpisode> {
@@ -91,24 +84,21 @@ export async function playRecorded(
       return observed;
     },
   };
-  const say: Player = (playing, conversation, stream) => {
+  const heard: Player = (...seen) => {
     try {
-      return actor(playing, conversation, stream, observations.at(-1)?.legal);
+      const said = player(...seen);
+      actions.push(said);
+      return said;
     } catch (e) {
       threw = messageOf(e);
       throw e;
     }
   };
-  const player: Player = (playing, conversation, stream) => {
-    const said = say(playing, conversation, stream);
-    actions.push(said);
-    return said;
-  };
   const trajectories = await playEpisode({
     environment: watched,
     task,
     id: `validation/${task.id}`,
-    actor: () => ({ kind: "player", id: "policy", player }),
+    actor: () => scriptActor("policy", heard),
     random,
   });
   return {

@@ -1,7 +1,7 @@
 /** Conversations as one growing token sequence: `<user> … <end> <assistant> … <end> <user> … <end> <assistant>`. */
 
 import { writeMessage } from "../../common/text/toolCalls.ts";
-import { concatIds } from "../../common/tokens/pack.ts";
+import { concatIds } from "../../common/tokens/sequence.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Message } from "../../core/types.ts";

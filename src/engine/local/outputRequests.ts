@@ -1,6 +1,7 @@
 /** Converts between the outputs that callers request and the inputs and outputs of programs. */
 
-import { concatIds, gather, gatherIds } from "../../common/tokens/pack.ts";
+import { gather, gatherIds } from "../../common/tokens/pack.ts";
+import { concatIds } from "../../common/tokens/sequence.ts";
 import type { TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";

@@ -27,23 +27,38 @@ function shareable(rows: TokenRows, r: number): number {
   return from === to ? lengthOf(rows, r) : Math.max(0, rows.target_A[from]! - rows.rowOffset[r]! - 1);
 }
 
-function compareRows(rows: TokenRows, a: number, b: number): number {
-  const [x, y] = [rows.rowOffset[a]!, rows.rowOffset[b]!];
-  const shorter = Math.min(lengthOf(rows, a), lengthOf(rows, b));
-  for (let i = 0; i < shorter; i++) {
-    const difference = rows.tokens_N[x + i]! - rows.tokens_N[y + i]!;
-    if (difference !== 0) return difference;
-  }
-  return lengthOf(rows, a) - lengthOf(rows, b) || a - b;
+/** Rows in lexical order, and what neighbours have in common. Found once for a plan; each part of it reads this. */
+interface Prefixes {
+  /** Place of each row in the order; -1 for a row that was not picked. */
+  readonly rank: Int32Array;
+  /** For each place: the number of tokens that its row has in common with the row before it. */
+  readonly common: Int32Array;
 }
 
-/** Number of tokens that row b can share with row a. */
-function sharedStart(rows: TokenRows, a: number, b: number): number {
-  const most = Math.min(shareable(rows, a), shareable(rows, b));
+/** Number of tokens that two rows have in common from their start. */
+function commonStart(rows: TokenRows, a: number, b: number): number {
   const [x, y] = [rows.rowOffset[a]!, rows.rowOffset[b]!];
+  const shorter = Math.min(lengthOf(rows, a), lengthOf(rows, b));
   let n = 0;
-  while (n < most && rows.tokens_N[x + n] === rows.tokens_N[y + n]) n++;
+  while (n < shorter && rows.tokens_N[x + n] === rows.tokens_N[y + n]) n++;
   return n;
+}
+
+function compareRows(rows: TokenRows, a: number, b: number): number {
+  const n = commonStart(rows, a, b);
+  if (n === Math.min(lengthOf(rows, a), lengthOf(rows, b)))
+    return lengthOf(rows, a) - lengthOf(rows, b) || a - b;
+  return rows.tokens_N[rows.rowOffset[a]! + n]! - rows.tokens_N[rows.rowOffset[b]! + n]!;
+}
+
+function prefixesOf(rows: TokenRows, picked: readonly number[]): Prefixes {
+  const order = picked.toSorted((a, b) => compareRows(rows, a, b));
+  const rank = new Int32Array(rows.rowOffset.length - 1).fill(-1);
+  order.forEach((row, i) => {
+    rank[row] = i;
+  });
+  const common = Int32Array.from(order, (row, i) => (i === 0 ? 0 : commonStart(rows, order[i - 1]!, row)));
+  return { rank, common };
 }
 
 /** A row in its sequence, with the number of tokens that it shares with the row before it. */
@@ -57,10 +72,19 @@ interface Sequence {
   used: number;
 }
 
-/** Sorts rows so that those with a common prefix are neighbours, with the tokens that each shares with the one before. */
-function inOrder(rows: TokenRows, picked: readonly number[]): Placed[] {
-  const order = picked.toSorted((a, b) => compareRows(rows, a, b));
-  return order.map((row, i) => ({ row, shared: i === 0 ? 0 : sharedStart(rows, order[i - 1]!, row) }));
+/**
+ * Sorts rows so that those with a common prefix are neighbours, with the tokens that each shares with the one before: what
+ * all rows between them in the order have in common, as far as both may share it.
+ */
+function inOrder(rows: TokenRows, { rank, common }: Prefixes, picked: readonly number[]): Placed[] {
+  const order = picked.toSorted((a, b) => rank[a]! - rank[b]!);
+  return order.map((row, i) => {
+    if (i === 0) return { row, shared: 0 };
+    const before = order[i - 1]!;
+    let shared = Math.min(shareable(rows, before), shareable(rows, row));
+    for (let at = rank[before]! + 1; at <= rank[row]!; at++) shared = Math.min(shared, common[at]!);
+    return { row, shared };
+  });
 }
 
 /** Best-fit decreasing packing into sequences of at most T tokens: families with a common prefix first, then by size. */
@@ -147,7 +171,8 @@ export function planMicroBatches(
 ): MicroBatch[] {
   const picked = groups.flat();
   if (picked.length === 0) return [];
-  const ordered = inOrder(rows, picked);
+  const prefixes = prefixesOf(rows, picked);
+  const ordered = inOrder(rows, prefixes, picked);
   const shortest = bucket(picked.reduce((n, r) => Math.max(n, lengthOf(rows, r)), 0));
   const longest = Math.max(shortest, Math.min(longestPack, places));
   let T = shortest;
@@ -166,11 +191,11 @@ export function planMicroBatches(
   let open: number[] = [];
   let sequences: Sequence[] = [];
   for (const group of groups) {
-    const wider = fill(rows, inOrder(rows, [...open, ...group]), T);
+    const wider = fill(rows, inOrder(rows, prefixes, [...open, ...group]), T);
     if (open.length > 0 && wider.length > atOnce) {
       out.push(microBatch(sequences));
       open = [...group];
-      sequences = fill(rows, inOrder(rows, open), T);
+      sequences = fill(rows, inOrder(rows, prefixes, open), T);
     } else {
       open.push(...group);
       sequences = wider;

@@ -1,5 +1,5 @@
 /** Exact expectations by enumeration, to check sampled estimators against. */
-import { concatIds } from "../../common/tokens/pack.ts";
+import { concatIds } from "../../common/tokens/sequence.ts";
 import type { TabularModel } from "./model.ts";
 
 /** Numbers by context, [writable tokens] each. */

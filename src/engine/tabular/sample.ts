@@ -1,6 +1,6 @@
 /** Samples one action from a table, token by token. */
 
-import { concatIds } from "../../common/tokens/pack.ts";
+import { concatIds } from "../../common/tokens/sequence.ts";
 import type { Sample, SampleRequest } from "../../core/model.ts";
 import { randomStream } from "../../core/random.ts";
 import type { StopReason } from "../../core/types.ts";

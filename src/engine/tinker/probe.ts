@@ -1,6 +1,6 @@
 /** Measures server behaviour that the API does not specify, on a temporary model. */
 import { z } from "zod";
-import { concatIds } from "../../common/tokens/pack.ts";
+import { concatIds } from "../../common/tokens/sequence.ts";
 import type { TokenRows } from "../../core/batch.ts";
 import type { Codec } from "../../core/model.ts";
 import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";

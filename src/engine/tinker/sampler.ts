@@ -1,6 +1,6 @@
 /** Samples and log-probabilities from the weights of a sampling session. */
 
-import { concatIds } from "../../common/tokens/pack.ts";
+import { concatIds } from "../../common/tokens/sequence.ts";
 import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { present, WhetstoneError } from "../../core/errors.ts";

@@ -1,6 +1,10 @@
-import type { Turn } from "../../core/types.ts";
+import type { Message, Turn } from "../../core/types.ts";
 
 /** Whether a turn's prompt starts with the previous one, word for word. The reply follows, possibly reworded. */
-export const continues = ({ prompt }: Turn, turn: Turn): boolean =>
-  turn.prompt.length > prompt.length &&
-  prompt.every((message, i) => JSON.stringify(message) === JSON.stringify(turn.prompt[i]));
+export function continues({ prompt }: Turn, turn: Turn): boolean {
+  const next = turn.prompt;
+  // turns of one episode share their messages
+  const same = (m: Message, i: number): boolean =>
+    m === next[i] || JSON.stringify(m) === JSON.stringify(next[i]);
+  return next.length > prompt.length && prompt.every(same);
+}

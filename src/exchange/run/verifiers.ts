@@ -1,4 +1,5 @@
 import { keyOf, onlyOffers } from "../../common/text/toolCalls.ts";
+import { continues as continuesTokens } from "../../common/tokens/sequence.ts";
 import type { Message, Turn } from "../../core/types.ts";
 import type { StoredTrajectory } from "../../store/runStore.ts";
 import { continues } from "./continues.ts";
@@ -101,8 +102,7 @@ function continuesExactly(before: Turn, turn: Turn): boolean {
   if (!before.tokens && !turn.tokens)
     return keyOf(before.action) === keyOf(turn.prompt[before.prompt.length]!);
   if (!before.tokens || !turn.tokens) return false;
-  const read = [...before.tokens.prompt, ...before.tokens.action];
-  return read.every((id, i) => turn.tokens?.prompt[i] === id);
+  return continuesTokens(before.tokens, turn.tokens);
 }
 
 /** What the turn adds to its path: the new part of its prompt, and the action. */

@@ -1,4 +1,5 @@
 /** Episodes for the dashboard's pages: the messages of each turn, with the numbers of every token. */
+import { newMessages } from "../../common/text/transcript.ts";
 import type { Message, Trajectory, Turn } from "../../core/types.ts";
 import type { StoredTrajectory, TrajectorySummary } from "../../store/runStore.ts";
 import type { Spell } from "../spelling.ts";
@@ -30,7 +31,7 @@ export function episodeDetail(
   let read: readonly Message[] = [];
   let at = 0;
   const conversation = trajectory.turns.map((turn) => {
-    const fresh = turn.prompt.slice(shared(turn.prompt, read));
+    const fresh = newMessages(turn.prompt, read);
     read = [...turn.prompt, turn.action];
     const count = turn.tokens?.action.length ?? 0;
     at += count;
@@ -44,12 +45,6 @@ export function episodeDetail(
     conversation,
     family: family.map(relativeOf),
   };
-}
-
-function shared(prompt: readonly Message[], read: readonly Message[]): number {
-  let same = 0;
-  while (same < read.length && same < prompt.length && prompt[same]!.content === read[same]!.content) same++;
-  return same;
 }
 
 function turnOf(

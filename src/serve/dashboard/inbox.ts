@@ -11,7 +11,7 @@ import type { Gate, Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { Becomes, InboxItem, InboxPage } from "./types.ts";
 
-type Reading = Pick<TrafficStore, "response" | "responses" | "signals">;
+type Reading = Pick<TrafficStore, "response" | "responses" | "signals" | "completeSessions">;
 
 /** Most signals read for one page. */
 const most = 300;

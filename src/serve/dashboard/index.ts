@@ -16,7 +16,7 @@ export interface DashboardOptions {
   /** Store of runs. */
   readonly store: RunStore;
   /** Store of served responses and feedback. */
-  readonly production: Pick<TrafficStore, "response" | "responses" | "signals"> &
+  readonly production: Pick<TrafficStore, "response" | "responses" | "signals" | "completeSessions"> &
     ArtefactSources["production"];
   /** Folder of the built pages; see {@link builtPages}. */
   readonly folder: string;

@@ -1,7 +1,8 @@
 /** One forward or forward_backward: builds a batch and an objective from datums, and returns the outputs of each datum. */
 
 import { type Interruptible, inSlices } from "../../common/files/slices.ts";
-import { concatIds, gatherIds, pack } from "../../common/tokens/pack.ts";
+import { gatherIds, pack } from "../../common/tokens/pack.ts";
+import { concatIds } from "../../common/tokens/sequence.ts";
 import type { Batch, Row } from "../../core/batch.ts";
 import type { Loss, Model } from "../../core/model.ts";
 import type { Datum, ForwardBackwardOutput, ModelInput } from "../../engine/tinker/protocol.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Tokenizer } from "@huggingface/tokenizers";
-import { concatIds } from "../../../src/common/tokens/pack.ts";
+import { concatIds } from "../../../src/common/tokens/sequence.ts";
 import type { Message, StopReason } from "../../../src/core/types.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { byteTokenizer, specials, wordTokenizer } from "../../../src/engine/local/tokenizer.ts";

@@ -1,7 +1,8 @@
 // Sampling from a mixture of two models: the distribution is that of the tabular engine, the softmax of mixed logits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concatIds, pairRows } from "../../../src/common/tokens/pack.ts";
+import { pairRows } from "../../../src/common/tokens/pack.ts";
+import { concatIds } from "../../../src/common/tokens/sequence.ts";
 import type { Frozen, Model, SampleRequest } from "../../../src/core/model.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { bench, bitsOf, codec, failsWith, livelyWeights, near, tinyConfig } from "./support.ts";

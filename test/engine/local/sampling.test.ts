@@ -1,7 +1,8 @@
 // What `sample` says about its tokens, and how it ends.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concatIds, pairRows } from "../../../src/common/tokens/pack.ts";
+import { pairRows } from "../../../src/common/tokens/pack.ts";
+import { concatIds } from "../../../src/common/tokens/sequence.ts";
 import type { Model, Sample, SampleRequest } from "../../../src/core/model.ts";
 import { referenceLogp } from "./reference.ts";
 import { bench, bitsOf, codec, failsWith, near, rowsOf } from "./support.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concatIds } from "../../../src/common/tokens/pack.ts";
+import { concatIds } from "../../../src/common/tokens/sequence.ts";
 import type { Message, StopReason } from "../../../src/core/types.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { templateCodec } from "../../../src/engine/local/templateCodec.ts";

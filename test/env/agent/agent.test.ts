@@ -15,7 +15,8 @@ import { tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
 import { type AgentCall, type AgentOptions, agent } from "../../../src/env/agent/agent.ts";
 import type { Environment } from "../../../src/env/environment.ts";
-import { type Actor, type EpisodeOptions, playEpisode } from "../../../src/rollout/episode.ts";
+import { chatActor, type ModelActorParts, modelActor, scriptActor } from "../../../src/rollout/actor.ts";
+import { type EpisodeOptions, playEpisode } from "../../../src/rollout/episode.ts";
 
 type Shop = { readonly item: string; readonly price: string };
 const stock: readonly Shop[] = [
@@ -94,22 +95,17 @@ async function streamed({ task, openai }: AgentCall<Shop>): Promise<string> {
 const vocabulary = ["pear plum 3 5 go on again", writeTools([priceTool]), "\n"];
 const codec = vocabularyCodec(vocabulary);
 const model = tabularModel("policy", newWeights(codec, 3), 256);
-const tabular: Actor = {
-  kind: "model",
+const tabular: ModelActorParts = {
   id: "policy",
   codec,
   contextTokens: 256,
   sample: (requests) => model.sample(requests),
 };
-const scripted = (environment: Environment): Actor => ({
-  kind: "player",
-  id: "expert",
-  player: environment.expert!,
-});
+const scripted = (environment: Environment) => scriptActor("expert", environment.expert!);
 
 async function play(environment: Environment, more: Partial<EpisodeOptions> = {}): Promise<Trajectory> {
   const task = environment.tasks("train")[0]!;
-  const actor = () => tabular;
+  const actor = () => modelActor(tabular);
   const [t] = await playEpisode({ environment, task, id: "e", actor, random: randomStream(5), ...more });
   return t!;
 }
@@ -148,7 +144,7 @@ const exact = z.object({
 test("agent: the tokens recorded are those sampled, and those that the client is told of", async () => {
   const drawn: Sample[] = [];
   const prompts: SampleRequest[] = [];
-  const actor: Actor = {
+  const actor = modelActor({
     ...tabular,
     async sample(requests) {
       const samples = await model.sample(requests);
@@ -156,7 +152,7 @@ test("agent: the tokens recorded are those sampled, and those that the client is
       drawn.push(...samples);
       return samples;
     },
-  };
+  });
   const told: { prompt: number[]; action: number[]; logp: number[]; text: string; usage: number[] }[] = [];
   const environment = agent(async ({ task, openai }: AgentCall<Shop>) => {
     const messages: { role: string; content: string }[] = [{ role: "user", content: task.item }];
@@ -241,13 +237,13 @@ test("agent: n replies are n turns on one prompt", async () => {
 
 test("agent: limits and stop strings of a call hold for its turn alone", async () => {
   const asked: SampleRequest[] = [];
-  const actor: Actor = {
+  const actor = modelActor({
     ...tabular,
     sample: (requests) => {
       asked.push(...requests);
       return model.sample(requests);
     },
-  };
+  });
   await play(calling([["pear"]], { max_completion_tokens: 2, stop: ["plum"] }), { actor: () => actor });
   await play(calling([["pear"]], { max_tokens: 900 }), { actor: () => actor });
   assert.deepEqual(
@@ -346,14 +342,14 @@ test("agent: calls at the same time wait in line; more than an episode may have 
     { ...options, limits: { turns: 12, actionTokens: 5 } },
   );
   let asked = 0;
-  const slow: Actor = {
+  const slow = modelActor({
     ...tabular,
     // the line stays as it is until somebody has found no place in it
     sample: async (requests) => {
       if (++asked > 3) await crowdedOut;
       return model.sample(requests);
     },
-  };
+  });
   const t = await play(crowd, { actor: () => slow });
   assert.equal(t.turns.length, 12);
   assert.equal(t.end.kind, "truncated");
@@ -376,13 +372,13 @@ test("agent: a call that its client gives up while it waits is not played", asyn
     await first;
     return `${await second}`;
   }, options);
-  const slow: Actor = {
+  const slow = modelActor({
     ...tabular,
     sample: async (requests) => {
       await new Promise((r) => setTimeout(r, 300));
       return model.sample(requests);
     },
-  };
+  });
   const t = await play(hasty, { actor: () => slow });
   assert.equal(t.turns.length, 1);
   assert.equal(t.end.kind, "done");
@@ -452,7 +448,7 @@ test("agent: a model that only talks may be the policy; its calls are taken as i
       return { message, stop: "eos", tokens: { input: 1, output: 1 }, cached: false };
     },
   };
-  const t = await play(agent(withClient, options), { actor: () => ({ kind: "chat", id: "policy", chat }) });
+  const t = await play(agent(withClient, options), { actor: () => chatActor("policy", chat) });
   assert.equal(t.end.kind === "done" && t.end.success, true);
   assert.deepEqual(
     asked.map(({ tools }) => tools?.map(({ name }) => name)),

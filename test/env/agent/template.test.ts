@@ -4,13 +4,15 @@ import { test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs, tool } from "ai";
 import { z } from "zod";
-import { concatIds, trajectoryRows } from "../../../src/common/tokens/pack.ts";
+import { trajectoryRows } from "../../../src/common/tokens/pack.ts";
+import { concatIds } from "../../../src/common/tokens/sequence.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { actionTokens } from "../../../src/core/types.ts";
 import { templateCodec } from "../../../src/engine/local/templateCodec.ts";
 import { loadTokenizer } from "../../../src/engine/local/tokenizer.ts";
 import { agent } from "../../../src/env/agent/agent.ts";
-import { type Actor, playEpisode } from "../../../src/rollout/episode.ts";
+import { type Actor, modelActor } from "../../../src/rollout/actor.ts";
+import { playEpisode } from "../../../src/rollout/episode.ts";
 import { chatMl, tokenizers } from "../../engine/local/chatModels.ts";
 
 const files = {
@@ -22,8 +24,7 @@ const codec = templateCodec(files);
 /** A model that writes these replies, one after the other, each ended by its own end token. */
 function writing(replies: readonly string[]): Actor {
   let written = 0;
-  return {
-    kind: "model",
+  return modelActor({
     id: "policy",
     codec,
     contextTokens: 4096,
@@ -33,7 +34,7 @@ function writing(replies: readonly string[]): Actor {
         const logp = new Float32Array(action.length).fill(-1);
         return { action, logp, behaviour: logp, stop: "eos", version: "1" };
       }),
-  };
+  });
 }
 
 test("agent: over a chat template, tools are offered and called in its form, in one sequence that only grows", async () => {

@@ -2,6 +2,7 @@
 import OpenAI from "openai";
 import { randomStream } from "../../../src/core/random.ts";
 import { agent } from "../../../src/env/agent/agent.ts";
+import { scriptActor } from "../../../src/rollout/actor.ts";
 import { playEpisode } from "../../../src/rollout/episode.ts";
 
 const environment = agent(
@@ -16,7 +17,7 @@ const environment = agent(
   { tasks: { train: [{ question: "q" }] }, reward: () => 1, expert: () => "yes", limits: { turns: 1000 } },
 );
 const [task] = environment.tasks("train");
-const actor = () => ({ kind: "player", id: "p", player: () => "yes" }) as const;
+const actor = () => scriptActor("p", () => "yes");
 const [played] = await playEpisode({ environment, task: task!, id: "e", random: randomStream(1), actor });
 console.log(JSON.stringify(played?.end));
 if (process.argv[2] === "foreign") Promise.reject(new Error("somebody else's"));

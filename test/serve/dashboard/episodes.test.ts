@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import type { EpisodeDetail, EpisodesPage } from "../../../src/serve/dashboard/types.ts";
-import type { Saved } from "../../../src/store/runStore.ts";
+import type { Saved } from "../../../src/store/trajectoryRow.ts";
 import { eventsOf, run, trajectory, turn, world } from "./world.ts";
 
 const tokenizer = {

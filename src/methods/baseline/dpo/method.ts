@@ -17,5 +17,6 @@ export const dpo = method({
   source:
     "β is the paper's default; the paper learns from a fixed set of pairs, here pairs are sampled from the policy (ours)",
   frozen: { reference: {} },
+  learnsFrom: { kind: "pair" },
   slots: { feedback: comparisons(), advantage: preferencePairs(), objective: pairwise() },
 });

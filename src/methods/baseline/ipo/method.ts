@@ -17,6 +17,7 @@ export const ipo = method({
   source:
     "τ = 0.1 is ours, the customary default; the paper learns from a fixed set of pairs, here pairs are sampled from the policy; sums over tokens as in the paper (TRL takes means)",
   frozen: { reference: {} },
+  learnsFrom: { kind: "pair" },
   slots: {
     feedback: comparisons(),
     advantage: preferencePairs(),

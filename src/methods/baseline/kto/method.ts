@@ -17,5 +17,6 @@ export const kto = method({
   source:
     "β and λ from the paper; desirable means above the group's mean, and z₀ comes from the policy's own samples (both ours)",
   frozen: { reference: {} },
+  learnsFrom: { kind: "rating" },
   slots: { objective: prospectValue() },
 });

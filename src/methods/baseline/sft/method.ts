@@ -12,5 +12,6 @@ export const sft = method({
     "The environment's expert plays the training tasks, and the policy is fitted to the expert's tokens by maximum likelihood. Rewards are not used: the expert's mistakes are imitated as well, and behaviour that it never shows is not learnt.",
   equation: "loss = −mean over tokens of ln π(y*[t] | x, y*[<t])        y*: what the expert wrote",
   source: "the usual mean over tokens; one demonstration of each training task per iteration (ours)",
+  learnsFrom: { kind: "demonstration" },
   slots: { rollout: demonstrated(), advantage: constant(), objective: likelihood() },
 });

@@ -1,5 +1,5 @@
 import { matchingRatio } from "../../../common/text/similarity.ts";
-import { concatIds } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Codec } from "../../../core/model.ts";
 import type { Rollout } from "../../../core/slots.ts";

@@ -1,4 +1,5 @@
-import { concatIds, pairRows } from "../../../common/tokens/pack.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import { present } from "../../../core/errors.ts";
 import type { Annotate } from "../../../core/slots.ts";
 import type { Message, Turn } from "../../../core/types.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { concatIds } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Model, SampleRequest } from "../../../core/model.ts";
 import { randomStream } from "../../../core/random.ts";

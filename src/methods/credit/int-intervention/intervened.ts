@@ -1,7 +1,8 @@
 /** Training rows from failed attempts: cut at the first wrong step, which a right one replaces. */
 
 import { leaksAnswer } from "../../../common/text/leaksAnswer.ts";
-import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
+import { trajectoryRows } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Codec } from "../../../core/model.ts";

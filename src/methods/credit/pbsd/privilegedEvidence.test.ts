@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { concatIds } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { vocabularyCodec } from "../../../engine/tabular/codec.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";

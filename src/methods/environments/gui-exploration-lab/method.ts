@@ -31,6 +31,7 @@ export function guiExplorationLabWith({ imitation = 100, singleTurn = 100 }: Gui
     source:
       "the three stages from the paper's summary; their lengths, rewards without step costs and group sizes are ours",
     baseline: "sft",
+    learnsFrom: { kind: "demonstration" },
     slots: { rollout: demonstrated(), advantage: constant(), objective: likelihood() },
     phases: (s) => {
       const training = {

@@ -15,6 +15,7 @@ import { counterpart } from "../../../env/counterparts.ts";
 import { twentyQuestions } from "../../../env/guessing/twentyQuestions.ts";
 import { chatCritiquer } from "../../../evaluator/chat.ts";
 import { chatJudge } from "../../../evaluator/judge.ts";
+import { scriptActor } from "../../../rollout/actor.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { judged } from "./judged.ts";
 
@@ -126,7 +127,7 @@ test("a counterpart hears what the agent says, and nobody else hears what it was
     environment,
     task: one!,
     id: "e",
-    actor: () => ({ kind: "player", id: "p", player: () => "is it alive" }),
+    actor: () => scriptActor("p", () => "is it alive"),
     random,
   });
   assert.deepEqual(
@@ -147,7 +148,7 @@ test("a counterpart that hears everything hears it the other way round; when the
     environment,
     task: one!,
     id: "e",
-    actor: () => ({ kind: "player", id: "p", player: () => "offer" }),
+    actor: () => scriptActor("p", () => "offer"),
     random,
   });
   await assert.rejects(playing, (e) => isWhetstoneError(e) && e.code === "budget.spent");

@@ -41,5 +41,6 @@ export const agentRlvr = method({
   needs: ["freeze"],
   says: [],
   frozen: { reference: { blend: 1 } },
+  learnsFrom: { kind: "rating", group: "task" },
   slots: guided(scriptedCritiquer({ detail: "answer" })),
 });

@@ -7,6 +7,8 @@ import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { succeeded, type Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import type { Player } from "../../../env/environment.ts";
+import { scriptActor } from "../../../rollout/actor.ts";
 import { retried } from "../../../rollout/critiqueAndRetry.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { attemptAndCritique, retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
@@ -22,20 +24,16 @@ const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, 
 
 /** A player that begins with these settings, and does what is right once it has been advised. */
 async function attempt(settings: readonly string[], { attempt: number, advice, from }: Play) {
+  const player: Player = (_task, conversation) => {
+    const wheel = conversation.filter((m) => m.role === "assistant").length;
+    const advised = conversation.some((m) => m.content === "think again");
+    return (advised ? right : settings)[wheel]!;
+  };
   return playEpisode({
     environment,
     task,
     id: `0/${number}`,
-    actor: () => ({
-      kind: "player",
-      id: "policy",
-      codec: model.codec,
-      player: (_task, conversation) => {
-        const wheel = conversation.filter((m) => m.role === "assistant").length;
-        const advised = conversation.some((m) => m.content === "think again");
-        return (advised ? right : settings)[wheel]!;
-      },
-    }),
+    actor: () => scriptActor("policy", player, { codec: model.codec }),
     random: randomStream(1),
     ...(advice === undefined ? {} : { advice }),
     ...(from === undefined ? {} : { from }),

@@ -1,4 +1,4 @@
-import { concatIds } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Rollout } from "../../../core/slots.ts";

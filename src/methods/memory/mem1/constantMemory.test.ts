@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../core/random.ts";
 import type { Environment, Player } from "../../../env/environment.ts";
+import { scriptActor } from "../../../rollout/actor.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { constantMemory, stateAndAction } from "./constantMemory.ts";
 import { ledger, valuesAsked } from "./ledger.ts";
@@ -16,7 +17,7 @@ const played = async (environment: Environment, player: Player) =>
       environment,
       task,
       id: "e",
-      actor: () => ({ kind: "player", id: "player", player }),
+      actor: () => scriptActor("player", player),
       random: randomStream(1),
     })
   )[0]!;

@@ -6,6 +6,7 @@ import { treeProgram } from "../../../memory/behaviourTree/program.ts";
 import { reportOf, usualUtility } from "../../../memory/behaviourTree/report.ts";
 import { improved, type Kept, type SearchOptions } from "../../../memory/behaviourTree/search.ts";
 import type { Node } from "../../../memory/behaviourTree/tree.ts";
+import { scriptActor } from "../../../rollout/actor.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { pursuitTrees } from "./method.ts";
@@ -26,7 +27,7 @@ async function played(tree: Node, tasks: readonly Task[]): Promise<readonly Traj
       environment,
       task,
       id: task.id,
-      actor: () => ({ kind: "player", id: "policy", player }),
+      actor: () => scriptActor("policy", player),
       random: randomStream(task.seed),
     }),
   );

@@ -8,6 +8,7 @@ import type { Json } from "../../../core/json.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { AnnotatedExperience } from "../../../core/slots.ts";
 import { type Message, succeeded, type Trajectory } from "../../../core/types.ts";
+import { scriptActor } from "../../../rollout/actor.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { artefactsIn, proposedArtefacts } from "../../../train/artefacts.ts";
@@ -44,7 +45,7 @@ function world(act: (seen: string) => string, leaksIn: (artefact: Artefact) => r
           task: task!,
           random: randomStream(1),
           ...(play.advise ? { advise: play.advise } : {}),
-          actor: () => ({ kind: "player", id: "policy", player: (_task, said) => act(seenIn(said)) }),
+          actor: () => scriptActor("policy", (_task, said) => act(seenIn(said))),
         }),
     });
   const turn = async (iteration: number, options: LessonOptions = settings) => {

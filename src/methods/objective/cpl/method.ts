@@ -16,6 +16,7 @@ export const cpl = method({
   ].join("\n"),
   source:
     "α and λ from the paper's code; the paper learns from a fixed set, after imitating all of it; here pairs come from the rollout (ours)",
+  learnsFrom: { kind: "pair" },
   slots: {
     feedback: comparisons(),
     advantage: preferencePairs(),

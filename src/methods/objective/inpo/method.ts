@@ -24,6 +24,7 @@ export const inpo = method({
     "η and τ for tables, ours (a public implementation has η = 0.0075 and τ = η/3 for language models); pairs are independent, where the paper takes the best and the worst of eight",
   defaults: { epochs: 8, minibatches: 1 }, // a round is a regression and needs several passes
   frozen: { reference: {} },
+  learnsFrom: { kind: "pair" },
   slots: {
     feedback: comparisons(),
     advantage: preferencePairs(),

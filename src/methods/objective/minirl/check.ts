@@ -1,4 +1,5 @@
-import { concatIds, pack, withColumns } from "../../../common/tokens/pack.ts";
+import { pack, withColumns } from "../../../common/tokens/pack.ts";
+import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Batch } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Codec } from "../../../core/model.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { learn, verdict } from "../../../../test/train/examples.ts";
-import { exampleKindFor } from "../../../train/fromExamples.ts";
 import { preflexor } from "./method.ts";
 
 test("verdicts: a method that mines pairs compares replies to one prompt alone", async () => {
@@ -13,5 +12,5 @@ test("verdicts: a method that mines pairs compares replies to one prompt alone",
 });
 
 test("which lessons suit a method that mines pairs", () => {
-  assert.equal(exampleKindFor(preflexor.build()), "rating");
+  assert.equal(preflexor.build().learnsFrom?.kind, "rating");
 });

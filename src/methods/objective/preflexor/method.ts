@@ -21,6 +21,7 @@ export const preflexor = method({
   source:
     "masks and fresh pairs from the paper's code, the loss from the optimiser that it uses (EXO), β and ε ours; the paper's first phase, which teaches the format of thoughts, is left to a warm start",
   frozen: { reference: {} },
+  learnsFrom: { kind: "rating", group: "task" },
   slots: (s) => ({
     rollout: withSpans(multiTurn({ groupSize: s.groupSize, temperature: s.temperature }), {
       name: "thought",

@@ -26,6 +26,7 @@ export const seppo = method({
   baseline: "sft",
   defaults: { epochs: 8, minibatches: 1 },
   frozen: pool(size),
+  learnsFrom: { kind: "pair" },
   slots: ({ groupSize, temperature }) => ({
     rollout: withDemonstrations(pastSelf({ size, groupSize, temperature }), { perTask: 1 }),
     feedback: demonstrationsWin(),

@@ -21,6 +21,7 @@ export const srpoSelfImproving = method({
   source:
     "the game from the paper; the pair losses derived from its closed form; β, α and the improver's prompt are ours",
   frozen: { reference: {} },
+  learnsFrom: { kind: "pair" },
   slots: ({ groupSize, temperature }) => ({
     rollout: withRevisions(multiTurn({ groupSize, temperature })),
     feedback: comparisons(),

@@ -47,6 +47,7 @@ export function flrWith(options: FlrOptions = {}): Recipe {
     says: Object.values(followUps).flatMap(({ positive, negative }) => [...positive, ...negative]),
     frozen: { reference: {} },
     models: { user: { from: "policy" } },
+    learnsFrom: { kind: "rating", group: "task" },
     slots: {
       feedback: options.feedback ?? followUpLikelihood({ followUps }),
       advantage: [constant(), outcomePairs({ pairs: "extremes" })],

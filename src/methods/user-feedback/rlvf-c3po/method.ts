@@ -63,5 +63,6 @@ export const rlvfC3po = method({
   baseline: "dpo",
   needs: ["topk", "at"],
   frozen: { reference: {} },
+  learnsFrom: { kind: "rating", group: "task" },
   slots: scopedPreferences(),
 });

@@ -1,0 +1,229 @@
+/** Reads responses and signals in pages, since they may not fit into memory. */
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
+import type { Id } from "../core/types.ts";
+import { readResponse } from "./chain.ts";
+import type { Guarded } from "./database.ts";
+import { type Recent, recent } from "./recent.ts";
+import type { ResponsesTable, Tables } from "./schema.ts";
+import { unpackResponse, unpackSignal, weightOf } from "./served.ts";
+import type { ResponseFilter, SessionSummary, SignalFilter } from "./trafficStore.ts";
+
+/** Most rows per read, and most bytes; a single row may hold more. */
+const [page, pageBytes] = [200, 4e6];
+/** Characters and tokens of cached conversations, so that a row is read without those that it continues. */
+const atHand = 16e6;
+
+/** Responses that were read lately, which the rows of next turns continue. */
+export const recentResponses = (): Recent<Id, ServedResponse> => recent(atHand, weightOf);
+
+/** The response of a row, expanded with the responses that it continues. */
+export async function expanded(
+  db: Kysely<Tables>,
+  row: ResponsesTable,
+  known: Recent<Id, ServedResponse>,
+): Promise<ServedResponse> {
+  const base = row.base === null ? undefined : (known.get(row.base) ?? (await readResponse(db, row.base)));
+  const response = unpackResponse(row, base);
+  known.set(row.id, response);
+  return response;
+}
+
+export async function* readResponses(
+  db: Kysely<Tables>,
+  guarded: Guarded,
+  filter: ResponseFilter = {},
+): AsyncGenerator<ServedResponse> {
+  const known = recentResponses();
+  for await (const row of paged(
+    (last: Place | undefined) =>
+      db
+        .selectFrom("responses")
+        .where(matching("responses", filter))
+        .select(["id", "at", sizeOf("responses", contents).as("bytes")])
+        .$if(last !== undefined, (q) =>
+          q.where((e) => e(e.refTuple("at", "id"), ">", e.tuple(last!.at, last!.id))),
+        )
+        .orderBy("at")
+        .orderBy("id")
+        .limit(page)
+        .execute(),
+    (ids) =>
+      db.selectFrom("responses").selectAll().where("id", "in", ids).orderBy("at").orderBy("id").execute(),
+    guarded,
+  )) {
+    yield await guarded(() => expanded(db, row, known));
+  }
+}
+
+export async function* readSignals(
+  db: Kysely<Tables>,
+  guarded: Guarded,
+  filter: SignalFilter = {},
+): AsyncGenerator<ReceivedSignal> {
+  for await (const row of paged(
+    (last: Place | undefined) =>
+      filteredSignals(db, filter)
+        .select(["id", "received as at", sizeOf("signals", ["data"]).as("bytes")])
+        .$if(last !== undefined, (q) =>
+          q.where((e) => e(e.refTuple("received", "id"), ">", e.tuple(last!.at, last!.id))),
+        )
+        .orderBy("received")
+        .orderBy("id")
+        .limit(page)
+        .execute(),
+    (ids) =>
+      db.selectFrom("signals").selectAll().where("id", "in", ids).orderBy("received").orderBy("id").execute(),
+    guarded,
+  )) {
+    yield unpackSignal(row);
+  }
+}
+
+/** A row's position in the order, and its size. */
+interface Place {
+  readonly id: Id;
+  readonly at: number;
+  /** PostgreSQL returns sums as text. */
+  readonly bytes: number | string;
+}
+
+/** The large columns of a response. */
+export const contents = ["data", "tokens", "logp", "behaviour", "entropy", "forced"] as const;
+
+/** Size of these columns together. Both databases know it without reading the contents. */
+export function sizeOf(rows: string, columns: readonly (keyof ResponsesTable)[]) {
+  const each = columns.map((column) => sql`coalesce(octet_length(${sql.ref(`${rows}.${column}`)}), 0)`);
+  return sql<number | string>`${sql.join(each, sql` + `)}`;
+}
+
+/**
+ * All rows in order, in small pages with a byte limit, since each row may hold megabytes.
+ * @param places of the page after this row. @param read rows by their ids, in the same order.
+ */
+async function* paged<Row>(
+  places: (last: Place | undefined) => Promise<readonly Place[]>,
+  read: (ids: readonly Id[]) => Promise<readonly Row[]>,
+  guarded: Guarded,
+): AsyncGenerator<Row> {
+  for (let last: Place | undefined; ; ) {
+    const found = await guarded(() => places(last));
+    for (const ids of portions(found)) yield* await guarded(() => read(ids));
+    last = found.at(-1);
+    if (found.length < page) return;
+  }
+}
+
+/** Ids of rows that are read together. */
+export function* portions(
+  places: readonly { readonly id: Id; readonly bytes: number | string | null }[],
+): Generator<readonly Id[]> {
+  let ids: Id[] = [];
+  let held = 0;
+  for (const { id, bytes } of places) {
+    if (ids.length > 0 && held + Number(bytes) > pageBytes) {
+      yield ids;
+      [ids, held] = [[], 0];
+    }
+    ids.push(id);
+    held += Number(bytes);
+  }
+  if (ids.length > 0) yield ids;
+}
+
+/** The condition of a filter on the rows of `responses`, under the name that they have in the query. */
+export function matching(rows: string, filter: ResponseFilter): RawBuilder<boolean> {
+  const column = (name: keyof ResponsesTable) => sql.ref(`${rows}.${name}`);
+  const { id, session, user, trajectory, version, split, from, until } = filter;
+  const equal = { id, session, user_id: user, trajectory, version, split };
+  const tests = (Object.keys(equal) as (keyof typeof equal)[]).flatMap((name) =>
+    equal[name] === undefined ? [] : [sql`${column(name)} = ${equal[name]}`],
+  );
+  if (from !== undefined) tests.push(sql`${column("at")} >= ${from}`);
+  if (until !== undefined) tests.push(sql`${column("at")} < ${until}`);
+  return tests.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(tests, sql` and `)})`;
+}
+
+function filteredSignals(
+  db: Kysely<Tables>,
+  filter: SignalFilter,
+): SelectQueryBuilder<Tables, "signals", object> {
+  const { session, response, user, channel, kind, from, until } = filter;
+  let query = db.selectFrom("signals");
+  if (session !== undefined) {
+    query = query.where("id", "in", signalsOf(db, [session]).select("signal"));
+  }
+  if (response !== undefined) {
+    query = query.where("id", "in", (q) =>
+      q
+        .selectFrom("signal_targets")
+        .select("signal")
+        .where("what", "=", "response")
+        .where("name", "=", response),
+    );
+  }
+  if (user !== undefined) query = query.where("user_id", "=", user);
+  if (channel !== undefined) query = query.where("channel", "=", channel);
+  if (kind !== undefined) query = query.where("kind", "=", kind);
+  if (from !== undefined) query = query.where("received", ">=", from);
+  if (until !== undefined) query = query.where("received", "<", until);
+  return query;
+}
+
+/** Sessions and the signals about them, whether a signal names the session, a trajectory or a response. */
+export function signalsOf(db: Kysely<Tables>, sessions: readonly Id[]) {
+  const direct = db
+    .selectFrom("signal_targets as t")
+    .where("t.what", "=", "session")
+    .where("t.name", "in", sessions)
+    .select(["t.name as session", "t.signal"]);
+  const through = (what: "response" | "trajectory") =>
+    db
+      .selectFrom("responses as r")
+      .innerJoin("signal_targets as t", "t.name", what === "response" ? "r.id" : "r.trajectory")
+      .where("t.what", "=", what)
+      .where("r.session", "in", sessions)
+      .select(["r.session", "t.signal"]);
+  return db.selectFrom(direct.union(through("response")).union(through("trajectory")).as("about"));
+}
+
+export async function sessionsOf(
+  db: Kysely<Tables>,
+  limit: number,
+  offset: number,
+): Promise<SessionSummary[]> {
+  const rows = await db
+    .selectFrom("responses")
+    .groupBy("session")
+    .select((e) => [
+      "session",
+      e.fn.max("user_id").as("user"),
+      e.fn.min("at").as("first"),
+      e.fn.max("at").as("last"),
+      e.fn.countAll<number>().as("responses"),
+      e.fn.count<number>("trajectory").distinct().as("trajectories"),
+    ])
+    .orderBy(sql`max(at)`, "desc")
+    .orderBy("session")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  if (rows.length === 0) return [];
+  const counts = await signalsOf(
+    db,
+    rows.map((row) => row.session),
+  )
+    .groupBy("session")
+    .select((e) => ["session", e.fn.count<number>("signal").distinct().as("signals")])
+    .execute();
+  const signals = new Map(counts.map((row) => [row.session, Number(row.signals)]));
+  return rows.map(({ session, user, first, last, responses, trajectories }) => ({
+    id: session,
+    ...(user !== null && { user }),
+    first,
+    last,
+    responses: Number(responses),
+    trajectories: Number(trajectories),
+    signals: signals.get(session) ?? 0,
+  }));
+}
