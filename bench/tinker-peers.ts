@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../src/core/errors.ts";
 import { localEngine } from "../src/engine/local/index.ts";
-import { readCodec } from "../src/engine/local/readTokenizer.ts";
+import { readCodec } from "../src/engine/local/readCodec.ts";
 import { tinkerEngine } from "../src/engine/tinker/index.ts";
 import { type Curve, type Found, keepFound } from "./tinker-peers/found.ts";
 import { homeOf } from "./tinker-peers/home.ts";

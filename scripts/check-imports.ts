@@ -1,4 +1,4 @@
-/** Checks which folders import which, by the table below. Run by `npm run check`; prints every violation. */
+/** Checks which folders import which, by the table below, and that no files import each other. Run by `npm run check`; prints every violation. */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -172,12 +172,64 @@ export function checkFolder(src: string): Violation[] {
     .flatMap((file) => checkFile(file, readFileSync(join(src, file), "utf8")));
 }
 
+/**
+ * Files that import each other, directly or by way of others, types included. Each circle is named by its files in
+ * alphabetical order.
+ * @param imports of each file, by its path; imports of other files than these are ignored.
+ */
+export function circlesIn(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const found: string[][] = [];
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const isOpen = new Set<string>();
+  // Tarjan's strongly connected components
+  function visit(file: string): number {
+    const own = order.size;
+    order.set(file, own);
+    lowest.set(file, own);
+    open.push(file);
+    isOpen.add(file);
+    for (const target of imports.get(file) ?? []) {
+      if (!imports.has(target)) continue;
+      const reached = !order.has(target) ? visit(target) : isOpen.has(target) ? order.get(target)! : own;
+      lowest.set(file, Math.min(lowest.get(file)!, reached));
+    }
+    if (lowest.get(file) === own) {
+      const circle = open.splice(open.indexOf(file));
+      for (const one of circle) isOpen.delete(one);
+      if (circle.length > 1 || imports.get(file)?.includes(file)) found.push(circle.sort());
+    }
+    return lowest.get(file)!;
+  }
+  for (const file of imports.keys()) if (!order.has(file)) visit(file);
+  return found.sort((a, b) => (a[0]! < b[0]! ? -1 : 1));
+}
+
+/** Whether a circle is allowed: the gradient of an operation on tensors is another one, whose gradient is the first. */
+const isAllowed = (circle: readonly string[]): boolean =>
+  circle.every((file) => file.startsWith("tensor/ops/"));
+
+/** The circles of a folder's files that are not allowed; tests are left out. */
+export function circlesOf(src: string): string[][] {
+  const files = globSync("**/*.ts", { cwd: src })
+    .map((file) => file.split(sep).join("/"))
+    .filter((file) => !file.endsWith(".test.ts"));
+  const imports = files.map((file): [string, string[]] => [
+    file,
+    importsOf(readFileSync(join(src, file), "utf8")).map(({ from }) => posix.join(posix.dirname(file), from)),
+  ]);
+  return circlesIn(new Map(imports)).filter((circle) => !isAllowed(circle));
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const src = join(dirname(fileURLToPath(import.meta.url)), "..", "src");
   const violations = checkFolder(src);
   for (const v of violations) {
     console.error(`${relative(process.cwd(), join(src, v.file))}:${v.line}: imports ${v.imports}; ${v.why}`);
   }
-  if (violations.length > 0) process.exit(1);
-  console.log("imports: no violations");
+  const circles = circlesOf(src);
+  for (const files of circles) console.error(`import each other: ${files.join(", ")}`);
+  if (violations.length > 0 || circles.length > 0) process.exit(1);
+  console.log("imports: no violations, no circles");
 }

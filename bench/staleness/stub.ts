@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { randomStream } from "../../src/core/random.ts";
 import { readPass, writeOutput, writeSamples } from "../../src/engine/tinker/protobuf.ts";
-import { floatTensor, protobufType, sampleRequest } from "../../src/engine/tinker/protocol.ts";
+import { protobufType, sampleRequest } from "../../src/engine/tinker/protocol.ts";
+import { floatTensor } from "../../src/engine/tinker/tensors.ts";
 
 /** How long things take, in milliseconds. */
 export interface Latencies {

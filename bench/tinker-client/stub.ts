@@ -1,7 +1,8 @@
 /** A server of the Tinker API that answers every call after the same time, and computes nothing. A process of its own. */
 import { createServer } from "node:http";
 import { readPass, writeOutput, writeSamples } from "../../src/engine/tinker/protobuf.ts";
-import { floatTensor, protobufType, sampleRequest } from "../../src/engine/tinker/protocol.ts";
+import { protobufType, sampleRequest } from "../../src/engine/tinker/protocol.ts";
+import { floatTensor } from "../../src/engine/tinker/tensors.ts";
 
 /** Log-probability of every token. */
 export const logp = -1.5;

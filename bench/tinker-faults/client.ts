@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isWhetstoneError, messageOf } from "../../src/core/errors.ts";
-import { readCodec } from "../../src/engine/local/readTokenizer.ts";
+import { readCodec } from "../../src/engine/local/readCodec.ts";
 import { tinkerEngine } from "../../src/engine/tinker/index.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";

@@ -10,8 +10,9 @@
  */
 import type { Engine } from "../../src/engine/engine.ts";
 import { scoringData } from "../../src/engine/tinker/datum.ts";
-import { type Datum, floatTensor } from "../../src/engine/tinker/protocol.ts";
+import type { Datum } from "../../src/engine/tinker/protocol.ts";
 import { openSession } from "../../src/engine/tinker/session.ts";
+import { floatTensor } from "../../src/engine/tinker/tensors.ts";
 import { gradientNormIn, openTrainer, type Trainer } from "../../src/engine/tinker/trainer.ts";
 import { transport } from "../../src/engine/tinker/transport.ts";
 import { batchOf, nll } from "../imitation.ts";

@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import { mean } from "../common/statistics/statistics.ts";
 import { overTurns } from "../common/tokens/tokenRanges.ts";
 import { present } from "../core/errors.ts";
@@ -39,7 +40,7 @@ export function exponentialWeights(options: ExponentialWeightsOptions = {}): Adv
     name: "exponentialWeights",
     init: () => null,
     apply: ({ trajectories, units, notes }, _state, soFar) => {
-      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const byId = mapById(trajectories);
       const terms = Object.entries({ ...tilts, [note]: beta }).map(([name, share]) => ({
         noted: present(notes[name], "exponentialWeights", `note "${name}"`),
         share,

@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import { overTurns } from "../common/tokens/tokenRanges.ts";
 import type { Advantage, AnnotatedExperience } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/types.ts";
@@ -108,7 +109,7 @@ function turnRewards(
   evidence: AnnotatedExperience,
   { channels, together = "apart" }: PooledReturnsOptions,
 ): TurnReward[] {
-  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+  const byId = mapById(evidence.trajectories);
   const groupOf = new Map(evidence.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
   const sums = new Map<string, TurnReward>();
   for (const [name, credits] of Object.entries(evidence.channels)) {

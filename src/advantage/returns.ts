@@ -1,4 +1,5 @@
 /** Shared by estimators: the return of each unit, and spreading one number over its action tokens. */
+import { mapById } from "../common/mapById.ts";
 import { overAll, tokenRange, turnOffsets } from "../common/tokens/tokenRanges.ts";
 import type { Advantages, AnnotatedExperience } from "../core/slots.ts";
 import type { Id, Ref, Trajectory, Unit } from "../core/types.ts";
@@ -78,7 +79,7 @@ function creditsAt(
   size: (t: Trajectory) => number,
   place: (t: Trajectory, at: Ref) => number,
 ): Map<Id, Float64Array> {
-  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+  const byId = mapById(evidence.trajectories);
   const out = new Map<Id, Float64Array>();
   for (const [name, credits] of Object.entries(evidence.channels)) {
     if (!(channels?.includes(name) ?? true)) continue;
@@ -114,7 +115,7 @@ export function spread(
   values: ReadonlyMap<Id, number>,
   soFar: Advantages | undefined,
 ): Advantages {
-  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+  const byId = mapById(evidence.trajectories);
   const out = new Map<Id, Float32Array>();
   for (const unit of evidence.units) {
     const value = values.get(unit.id);

@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import { overTurns } from "../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/types.ts";
@@ -52,7 +53,7 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
     name: "returnsToGo",
     init: () => null,
     apply: (evidence, _state, soFar) => {
-      const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+      const byId = mapById(evidence.trajectories);
       const rewards = creditsByTurn(evidence, options);
       const returns: { t: Trajectory; group: Id; toGo: Float64Array }[] = [];
       for (const unit of evidence.units) {

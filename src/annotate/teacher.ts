@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import { type Hindsight, hindsightNotes } from "../common/tokens/hindsight.ts";
 import { batchOf } from "../common/tokens/pack.ts";
 import { insertedAfterTask, type PrivilegedContext } from "../common/tokens/privilegedContext.ts";
@@ -51,7 +52,7 @@ export function teacher(options: TeacherOptions): Annotate {
     const member = new Set(experience.units.flatMap((u) => u.members));
     const asked = experience.trajectories.filter((t) => member.has(t.id));
     const heard = (await Promise.all(asked.map(told))).filter((t) => t !== undefined);
-    const taught = new Map(heard.filter((t) => longest(t) <= student.contextTokens).map((t) => [t.id, t]));
+    const taught = mapById(heard.filter((t) => longest(t) <= student.contextTokens));
     const pupils = asked.filter((t) => taught.has(t.id));
     if (pupils.length === 0) return hindsightNotes(note, new Map());
     const views: Views = {

@@ -1,6 +1,8 @@
 /** Options of commands that talk to somebody else's model. */
+
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { Command } from "commander";
+import { numberIn } from "../common/text/numberIn.ts";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { budget } from "../engine/chat/budget.ts";
@@ -13,12 +15,12 @@ export interface ChatFlags {
   readonly model?: string;
   /** Default: OPENAI_API_KEY. */
   readonly keyEnv?: string;
-  readonly spend?: string;
+  readonly maxSpend?: string;
   readonly price?: string;
   /** Most requests to the provider. */
-  readonly calls?: number;
+  readonly maxCalls?: number;
   /** Most tokens, read and written. */
-  readonly tokens?: number;
+  readonly maxTokens?: number;
   readonly cache: string;
 }
 
@@ -34,7 +36,7 @@ export const withChatFlags = (command: Command): Command =>
       "--key-env <name>",
       "with --chat: environment variable that holds the key (default: OPENAI_API_KEY)",
     )
-    .option("--spend <usd>", "with --chat and --price: stop before more than this is spent")
+    .option("--max-spend <usd>", "with --chat and --price: stop before more than this is spent")
     .option("--price <in,out>", "with --chat: dollars per million tokens read and written, e.g. 0.25,2")
     .option(
       "--cache <folder>",
@@ -59,18 +61,17 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
   }
   if (model === undefined)
     throw wrong("--model", "none", "the model's name", `Name one: see what ${url}/models lists.`);
-  const prices =
-    flags.price?.split(",").map((text) => (text.trim() === "" ? Number.NaN : Number(text))) ?? [];
+  const prices = flags.price?.split(",").map(numberIn) ?? [];
   const [input, output] = prices;
   if (flags.price !== undefined && (prices.length !== 2 || !prices.every((p) => p >= 0)))
     throw wrong("--price", `"${flags.price}"`, "two numbers, for tokens read and written", "Write 0.25,2.");
-  const usd = flags.spend === undefined ? undefined : Number(flags.spend);
+  const usd = flags.maxSpend === undefined ? undefined : numberIn(flags.maxSpend);
   if (usd !== undefined && !(usd > 0 && input !== undefined)) {
     throw wrong(
-      "--spend",
-      `"${flags.spend}"`,
+      "--max-spend",
+      `"${flags.maxSpend}"`,
       "dollars above 0, and --price beside it",
-      "Write --spend 0.50 --price 0.25,2.",
+      "Write --max-spend 0.50 --price 0.25,2.",
     );
   }
   const key = process.env[keyEnv];
@@ -84,8 +85,8 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
     budget: budget(
       {
         ...(usd === undefined ? {} : { usd }),
-        ...(flags.calls === undefined ? {} : { calls: flags.calls }),
-        ...(flags.tokens === undefined ? {} : { tokens: flags.tokens }),
+        ...(flags.maxCalls === undefined ? {} : { calls: flags.maxCalls }),
+        ...(flags.maxTokens === undefined ? {} : { tokens: flags.maxTokens }),
       },
       ledger === undefined ? undefined : openLedger(ledger),
     ),

@@ -9,13 +9,13 @@ export interface ChatModelSettings {
   /** Name of the environment variable that holds the key. */
   readonly keyEnv?: string | undefined;
   /** Dollars, over all processes of a run. */
-  readonly spend?: number | undefined;
+  readonly maxSpend?: number | undefined;
   /** Dollars per million tokens read and written, as in "0.25,2". */
   readonly price?: string | undefined;
   /** Most requests to the provider. */
-  readonly calls?: number | undefined;
+  readonly maxCalls?: number | undefined;
   /** Most tokens, read and written. */
-  readonly tokens?: number | undefined;
+  readonly maxTokens?: number | undefined;
   /** Folder of replies. */
   readonly cache?: string | undefined;
   /** Where the run notes what it has spent: its limits hold for all its processes together. No flag. */
@@ -26,10 +26,10 @@ export const chatModelKeys = [
   "model",
   "url",
   "keyEnv",
-  "spend",
+  "maxSpend",
   "price",
-  "calls",
-  "tokens",
+  "maxCalls",
+  "maxTokens",
   "cache",
   "ledger",
 ] as const;
@@ -44,7 +44,7 @@ export async function configuredChatEngine(
   say: (line: string) => void,
   stop: AbortSignal = new AbortController().signal,
 ): Promise<Engine> {
-  const { model, url, keyEnv, spend, price, calls, tokens, cache = "runs/chat", ledger } = told;
+  const { model, url, keyEnv, maxSpend, price, maxCalls, maxTokens, cache = "runs/chat", ledger } = told;
   if (url === undefined || model === undefined) {
     throw new WhetstoneError("option.range", {
       where: "--engine chat",
@@ -56,10 +56,10 @@ export async function configuredChatEngine(
   const { chatOf, spendLine } = await import("./chat.ts");
   const { chatEngine } = await import("../engine/chat/index.ts");
   const limits = {
-    ...(spend === undefined ? {} : { spend: String(spend) }),
+    ...(maxSpend === undefined ? {} : { maxSpend: String(maxSpend) }),
     ...(price === undefined ? {} : { price }),
-    ...(calls === undefined ? {} : { calls }),
-    ...(tokens === undefined ? {} : { tokens }),
+    ...(maxCalls === undefined ? {} : { maxCalls }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
   };
   const chat = chatOf(
     { chat: url, model, cache, ...(keyEnv === undefined ? {} : { keyEnv }), ...limits },

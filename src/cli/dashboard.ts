@@ -13,7 +13,8 @@ import { versionRoutes } from "../serve/versions.ts";
 import { openTrafficStore } from "../store/openTrafficStore.ts";
 import { recorder } from "../store/recorder.ts";
 import { signalled } from "./interrupted.ts";
-import { highestPort, statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
+import { highestPort } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { existingStore, storeOption } from "./runs.ts";
 

@@ -1,4 +1,5 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
+
 import type { Command } from "commander";
 import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
@@ -21,7 +22,7 @@ import { requireEnvironment } from "./catalogue.ts";
 import { type ChatFlags, withChatFlags } from "./chat.ts";
 import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
-import { statedNumber } from "./options.ts";
+import { numberOption, statedNumber } from "./numbers.ts";
 import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
 import { type RunRecord, recordedConfig, recordedEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
@@ -75,90 +76,109 @@ export function addEval(program: Command, io: Io): void {
     .option(...storeOption)
     .action(async (named: string | undefined, options: EvalOptions) => {
       if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
-      refuseOfSuites(options);
-      const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-      const { found, artefact: told, open, dispose } = await evaluatedPolicy(named, options, io);
-      const environment = await environmentOf(options.env, found?.begun);
-      const split = options.split ?? heldOut(environment);
-      if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
-      const examined = await examine(environment, { ...quickly, play: [split] });
-      // an environment need not be one to train in
-      requireSound(
-        environment.name,
-        examined.findings.filter(({ check }) => check !== "splits"),
-      );
-      const all = examined.splits.find(({ name }) => name === split);
-      if (all?.tasks.length === 0) throw withoutTasks(split, examined.splits);
-      const trainedShare = all ? all.trained / Math.max(1, all.tasks.length) : 0;
-      const seed = statedNumber("--seed", options.seed);
-      const tasks =
-        options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
-      const measured = await untilInterrupted(io, async (stop) => {
-        const progress = lateProgress(io, "Episodes", Math.min(tasks, all?.tasks.length ?? 0));
-        try {
-          const agent = await open(stop);
-          const reading = "codec" in agent ? agent : undefined;
-          for (const finding of reportOf(examined, reading).findings)
-            if (finding.check !== "splits") io.error(`warning: ${findingLine(finding)}`);
-          return await evaluate({
-            environment,
-            agent,
-            split,
-            trainedShare,
-            mode: options.greedy ? "greedy" : "sampled",
-            tasks,
-            random: randomStream(seed),
-            limit: limitConcurrency(64),
-            stop,
-            onEpisode: progress.one,
-            ...(told && { artefact: told.artefact }),
-          });
-        } finally {
-          progress.close();
-          await dispose();
-        }
-      });
-      if (measured === undefined) return;
-      const { result, trajectories } = measured;
-      const failures = trajectories.flatMap(({ end }) => (end.kind === "failed" ? [end.message] : []));
-      const passed = least === undefined || result.success.mean >= least;
-      io.record({
-        type: "evaluation",
-        ...(found && { folder: found.folder }),
-        ...(options.chat !== undefined && { chat: options.chat, model: options.model }),
-        artefact: told ? { id: told.id, name: told.name, kind: told.artefact.kind } : null,
-        ...result,
-        ...(least !== undefined && { failUnder: least, passed }),
-      });
-      io.say(
-        ...folded(
-          io,
-          `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
-        ),
-        ...artefactLines(told, options.artefact),
-      );
-      if (result.failed > 0)
-        io.say(
-          ...folded(
-            io,
-            `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
-          ),
-        );
-      if (result.turns === 0) {
-        io.error(
-          "whetstone: no episode came to an action: prompts fill the context, or episodes end before it.",
-        );
-        io.code = 1;
-      }
-      if (result.failed === result.tasks) {
-        io.error("whetstone: every episode failed: nothing was measured.");
-        io.code = 1;
-      }
-      if (!passed) {
-        io.error(`whetstone: success ${percent(result.success.mean)} is under ${percent(least)}.`);
-        io.code = 1;
-      }
+      await evalPolicy(named, options, io);
     });
+}
+
+/** Measures a policy on a split. Sets the exit code. */
+async function evalPolicy(named: string | undefined, options: EvalOptions, io: Io): Promise<void> {
+  refuseOfSuites(options);
+  const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
+  const { found, artefact: applied, open, dispose } = await evaluatedPolicy(named, options, io);
+  const environment = await environmentOf(options.env, found?.begun);
+  const split = options.split ?? heldOut(environment);
+  if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
+  const examined = await examine(environment, { ...quickly, play: [split] });
+  // an environment need not be one to train in
+  requireSound(
+    environment.name,
+    examined.findings.filter(({ check }) => check !== "splits"),
+  );
+  const all = examined.splits.find(({ name }) => name === split);
+  if (all?.tasks.length === 0) throw withoutTasks(split, examined.splits);
+  const trainedShare = all ? all.trained / Math.max(1, all.tasks.length) : 0;
+  const seed = statedNumber("--seed", options.seed);
+  const tasks =
+    options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
+  const measured = await untilInterrupted(io, async (stop) => {
+    const progress = lateProgress(io, "Episodes", Math.min(tasks, all?.tasks.length ?? 0));
+    try {
+      const agent = await open(stop);
+      const reading = "codec" in agent ? agent : undefined;
+      for (const finding of reportOf(examined, reading).findings)
+        if (finding.check !== "splits") io.error(`warning: ${findingLine(finding)}`);
+      return await evaluate({
+        environment,
+        agent,
+        split,
+        trainedShare,
+        mode: options.greedy ? "greedy" : "sampled",
+        tasks,
+        random: randomStream(seed),
+        limit: limitConcurrency(64),
+        stop,
+        onEpisode: progress.one,
+        ...(applied && { artefact: applied.artefact }),
+      });
+    } finally {
+      progress.close();
+      await dispose();
+    }
+  });
+  if (measured === undefined) return;
+  report(measured, { options, applied, folder: found?.folder, trainedShare, least }, io);
+}
+
+interface Evaluated {
+  readonly options: EvalOptions;
+  readonly applied: Awaited<ReturnType<typeof evaluatedPolicy>>["artefact"];
+  readonly folder: string | undefined;
+  readonly trainedShare: number;
+  /** Success below this fails. */
+  readonly least: number | undefined;
+}
+
+function report(
+  { result, trajectories }: Awaited<ReturnType<typeof evaluate>>,
+  { options, applied, folder, trainedShare, least }: Evaluated,
+  io: Io,
+): void {
+  const failures = trajectories.flatMap(({ end }) => (end.kind === "failed" ? [end.message] : []));
+  const passed = least === undefined || result.success.mean >= least;
+  io.record({
+    type: "evaluation",
+    ...(folder !== undefined && { folder }),
+    ...(options.chat !== undefined && { chat: options.chat, model: options.model }),
+    artefact: applied ? { id: applied.id, name: applied.name, kind: applied.artefact.kind } : null,
+    ...result,
+    ...(least !== undefined && { failUnder: least, passed }),
+  });
+  io.say(
+    ...folded(
+      io,
+      `${splitName(result.split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
+    ),
+    ...artefactLines(applied, options.artefact),
+  );
+  if (result.failed > 0)
+    io.say(
+      ...folded(
+        io,
+        `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
+      ),
+    );
+  if (result.turns === 0) {
+    io.error("whetstone: no episode came to an action: prompts fill the context, or episodes end before it.");
+    io.code = 1;
+  }
+  if (result.failed === result.tasks) {
+    io.error("whetstone: every episode failed: nothing was measured.");
+    io.code = 1;
+  }
+  if (!passed) {
+    io.error(`whetstone: success ${percent(result.success.mean)} is under ${percent(least)}.`);
+    io.code = 1;
+  }
 }
 
 const heldOut = ({ splits }: Environment): string =>
@@ -198,13 +218,9 @@ function refuseOfSuites(options: EvalOptions): void {
   }
 }
 
-function share(flag: string, text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && value <= 1) return value;
-  throw new WhetstoneError("option.range", {
-    where: flag,
-    got: `"${text}"`,
+const share = (flag: string, text: string): number =>
+  numberOption(flag, text, {
+    isValid: (value) => value >= 0 && value <= 1,
     expected: "a share from 0 to 1",
     fix: "Write 0.8 for 80 %.",
   });
-}

@@ -1,4 +1,5 @@
 /** `whetstone export`: trained weights, and what people taught in production, as other tools take them. */
+
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
@@ -15,7 +16,7 @@ import {
   trajectoryForms,
 } from "../exchange/run/exportRun.ts";
 import { timeOf } from "./durations.ts";
-import { statedNumber } from "./options.ts";
+import { numberOption, statedNumber } from "./numbers.ts";
 import { addCommand, duration, type Io, progressLine } from "./output.ts";
 import { existingStore, requireRun } from "./runs.ts";
 import { withWeights } from "./tinker.ts";
@@ -218,16 +219,11 @@ const whys = {
   otherPrompt: "a comparison of replies to different prompts",
 } as const satisfies Readonly<Record<Dropped["why"], string>>;
 
-function ratingOf(text: string): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (Number.isFinite(value)) return value;
-  throw new WhetstoneError("option.range", {
-    where: "--min-rating",
-    got: `"${text}"`,
+const ratingOf = (text: string): number =>
+  numberOption("--min-rating", text, {
+    isValid: Number.isFinite,
     expected: "a number, such as 0.75: thumbs and stars count from 0 to 1",
-    fix: "Correct the number.",
   });
-}
 
 /** @throws WhetstoneError `option.range`: tools that read such folders compute in these types. */
 function folderType(type: ExportOptions["type"]): "F32" | "BF16" {

@@ -16,6 +16,9 @@ import type { EvaluationSettings, WarmStartSettings } from "../train/settings.ts
 import { type EngineName, engineNames } from "./catalogue.ts";
 import { addNamed, type Choice } from "./choices.ts";
 import { seconds } from "./durations.ts";
+import { numberOption } from "./numbers.ts";
+
+export { statedNumber } from "./numbers.ts";
 
 /** A run as a config file or the command line states it. The command line wins. */
 export interface RunConfig {
@@ -45,14 +48,14 @@ export interface RunConfig {
   readonly reduction: Reduction;
   /** Sampling sessions that share the requests of each version of the weights. */
   readonly samplers: number;
-  /** Dollars that a model behind an API may cost, over all processes of a run; `calls` and `tokens` likewise. */
-  readonly spend: number;
+  /** Dollars that a model behind an API may cost, over all processes of a run; `maxCalls` and `maxTokens` likewise. */
+  readonly maxSpend: number;
   /** Dollars per million tokens read and written, as in "0.25,2". */
   readonly price: string;
   /** Most requests to it. */
-  readonly calls: number;
+  readonly maxCalls: number;
   /** Most tokens that it reads and writes. */
-  readonly tokens: number;
+  readonly maxTokens: number;
   /** Folder of its replies. */
   readonly cache: string;
   readonly seed: number;
@@ -203,8 +206,8 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "with --engine tinker: sampling sessions for each version of the weights, of 64 requests at a time (default: 1)",
     schema: count(1),
   },
-  spend: {
-    flag: "--spend <usd>",
+  maxSpend: {
+    flag: "--max-spend <usd>",
     help: "with --engine chat and --price: stop before the whole run spends more than this; --resume with more goes on",
     schema: above,
   },
@@ -213,13 +216,13 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "with --engine chat: dollars per million tokens read and written, e.g. 0.25,2",
     schema: text,
   },
-  calls: {
-    flag: "--calls <n>",
+  maxCalls: {
+    flag: "--max-calls <n>",
     help: "with --engine chat: stop before more requests of the whole run than this reach the provider",
     schema: count(1),
   },
-  tokens: {
-    flag: "--tokens <n>",
+  maxTokens: {
+    flag: "--max-tokens <n>",
     help: "with --engine chat: stop before a request that could take the whole run beyond so many tokens, read and written",
     schema: count(1),
   },
@@ -366,16 +369,12 @@ const numeric = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodNumber ||
   (schema instanceof z.ZodUnion && schema.options.some((o) => o instanceof z.ZodNumber));
 
-function numberFrom(flag: string, text: unknown): number {
-  const value = Number(text);
-  if (typeof text === "string" && text.trim() !== "" && Number.isFinite(value)) return value;
-  throw new WhetstoneError("option.range", {
-    where: flag,
-    got: `"${text}"`,
+const numberFrom = (flag: string, text: unknown): number =>
+  numberOption(flag, String(text), {
+    isValid: Number.isFinite,
     expected: "a number",
     fix: "Write digits, such as 100 or 3e-4.",
   });
-}
 
 function badValue(flag: string, text: unknown, error: z.ZodError): WhetstoneError {
   const issue = error.issues[0]!;
@@ -465,18 +464,3 @@ function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError 
 
 /** Of TCP. */
 export const highestPort = 65_535;
-
-/** A whole number from an option's text. */
-export function statedNumber(flag: string, text: string, low = 0, high = Number.MAX_SAFE_INTEGER): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (Number.isSafeInteger(value) && value >= low && value <= high) return value;
-  throw new WhetstoneError("option.range", {
-    where: flag,
-    got: `"${text}"`,
-    expected:
-      high === Number.MAX_SAFE_INTEGER
-        ? `a whole number of ${low} or more`
-        : `a whole number from ${low} to ${high}`,
-    fix: "Correct the number.",
-  });
-}

@@ -10,7 +10,7 @@ import { requireSoundTasks } from "../diagnose/environment/validate.ts";
 import { requireEpisode, requireStep, requireTurn } from "../env/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { requireEnvironment } from "./catalogue.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { addCommand, type Io, number, paint } from "./output.ts";
 
 interface PlayOptions {

@@ -1,11 +1,14 @@
 /** How versions are judged, as commands are told it. */
+
 import type { Command } from "commander";
+import { numberIn } from "../common/text/numberIn.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReleaseControllerOptions } from "../release/controller.ts";
 import { defaultGuardrails, readGuardrail, sayBound } from "../release/guardrails.ts";
 import { meanValue } from "../release/liveData.ts";
 import type { TrafficStore } from "../store/trafficStore.ts";
 import { seconds } from "./durations.ts";
+import { numberBetween } from "./numbers.ts";
 
 export interface ReleaseFlags {
   readonly window?: string;
@@ -43,30 +46,19 @@ export function releaseOptions(flags: ReleaseFlags, production: TrafficStore): R
     ...(limit === undefined
       ? {}
       : { guardrails: limit.filter((text) => text !== "none").map(readGuardrail) }),
-    ...(effect === undefined ? {} : { minimumEffect: numberOf("--effect", effect, -1e9, 1e9) }),
-    ...(level === undefined ? {} : { level: numberOf("--level", level, 1e-6, 0.5) }),
+    ...(effect === undefined ? {} : { minimumEffect: numberBetween("--effect", effect, -1e9, 1e9) }),
+    ...(level === undefined ? {} : { level: numberBetween("--level", level, 1e-6, 0.5) }),
   };
 }
 
 function rangeOf(text: string): readonly [number, number] | undefined {
   if (text === "none") return undefined;
-  const [low, high, more] = text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  const [low, high, more] = text.split(",").map(numberIn);
   if (low !== undefined && high !== undefined && more === undefined && low < high) return [low, high];
   throw new WhetstoneError("option.range", {
     where: "--range",
     got: `"${text}"`,
     expected: "the least and the greatest value, such as 0,1 or -1,1, or none",
     fix: "Correct it.",
-  });
-}
-
-export function numberOf(flag: string, text: string, low: number, high: number): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (value >= low && value <= high) return value;
-  throw new WhetstoneError("option.range", {
-    where: flag,
-    got: `"${text}"`,
-    expected: `a number from ${low} to ${high}`,
-    fix: "Correct the number.",
   });
 }

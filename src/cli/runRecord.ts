@@ -40,7 +40,18 @@ const partsSchema = z.object({
 });
 /** What may be stated otherwise when the run goes on. Files are seen from the run's folder: the whole project can be moved. */
 const adjustableSchema = z.object({
-  ...rows("device", "threads", "memory", "spend", "price", "calls", "tokens", "cache", "url", "keyEnv"),
+  ...rows(
+    "device",
+    "threads",
+    "memory",
+    "maxSpend",
+    "price",
+    "maxCalls",
+    "maxTokens",
+    "cache",
+    "url",
+    "keyEnv",
+  ),
   /** The files that export the environment, and the config. */
   modules: z.exactOptional(
     z.object({ env: z.exactOptional(z.string()), config: z.exactOptional(z.string()) }),
@@ -129,7 +140,7 @@ export function overlaid(
   const modules = settledModules(out, record.adjustable.modules, modulesOf(out, file, asked.env));
   const adjustable: AdjustableParts = {
     ...record.adjustable,
-    ...stated(asked, "device", "threads", "memory", "spend", "price", "calls", "tokens"),
+    ...stated(asked, "device", "threads", "memory", "maxSpend", "price", "maxCalls", "maxTokens"),
     ...(asked.cache !== undefined && { cache: seenFrom(out, asked.cache) }),
     ...(engine === "chat" && server),
     ...(modules && { modules }),

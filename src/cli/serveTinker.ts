@@ -5,7 +5,8 @@ import type { FetchProgress } from "../engine/local/hub.ts";
 import { type Base, openBase, tinyBase } from "../serve/tinker/bases.ts";
 import { tinkerServer } from "../serve/tinker/server.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
-import { highestPort, statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
+import { highestPort } from "./options.ts";
 import { type Io, progressLine } from "./output.ts";
 
 export interface TinkerFlags {

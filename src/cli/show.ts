@@ -11,7 +11,7 @@ import { errorOf, type Metric, type Run, type RunStore, type TrajectoryFilter } 
 import { splitName } from "../train/splits.ts";
 import { curve } from "./chart.ts";
 import { healthLines } from "./healthLines.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { addCommand, folded, type Io, interval, number, paint, roomOf, table } from "./output.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
 import { transcript } from "./transcript.ts";

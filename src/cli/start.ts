@@ -1,7 +1,7 @@
 /** `whetstone start`: the main job with its default settings. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { addCommand, type Io } from "./output.ts";
 import { trainRun } from "./train.ts";
 

@@ -12,7 +12,7 @@ import { limitConcurrency } from "../train/limit.ts";
 import type { ChatFlags } from "./chat.ts";
 import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { duration, type Io, paint, progressLine, roomOf, table } from "./output.ts";
 
 /** What of `whetstone eval` a suite takes, and what it leaves to itself. */

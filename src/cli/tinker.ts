@@ -127,7 +127,7 @@ export async function serverEngine(
     });
   }
   const key = keyIn(keyEnv, usualKey);
-  const { readCodec } = await import("../engine/local/readTokenizer.ts");
+  const { readCodec } = await import("../engine/local/readCodec.ts");
   const { tinkerEngine } = await import("../engine/tinker/index.ts");
   return tinkerEngine({
     url,

@@ -24,7 +24,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
     "whetstone train --env facts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16",
     "whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny --lora 16",
-    "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --spend 2 --price 0.25,2",
+    "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --max-spend 2 --price 0.25,2",
     "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
   addRunOptions(command)

@@ -84,7 +84,7 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
   const engineOptions = {
     ...stated(asked, "model", "size", "lora", "device", "threads", "memory"),
     ...stated(asked, "url", "baseModel", "tokenizer", "keyEnv", "reduction", "samplers"),
-    ...stated(asked, "spend", "price", "calls", "tokens", "cache"),
+    ...stated(asked, "maxSpend", "price", "maxCalls", "maxTokens", "cache"),
   };
   const store = asked.store ?? defaultStore(out);
   return {

@@ -6,7 +6,7 @@ import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine, isError } from "../core/finding.ts";
 import type { EnvironmentReport } from "../diagnose/environment/validate.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import {
   addCommand,
   folded,

@@ -8,8 +8,9 @@ import { type ReleaseController, releaseController, usualWindow } from "../relea
 import { requireConsent } from "./consent.ts";
 import { seconds } from "./durations.ts";
 import { signalled } from "./interrupted.ts";
+import { numberBetween } from "./numbers.ts";
 import { addCommand, folded, type Io, percent, roomOf, table } from "./output.ts";
-import { addReleaseOptions, numberOf, type ReleaseFlags, releaseOptions } from "./releaseOptions.ts";
+import { addReleaseOptions, type ReleaseFlags, releaseOptions } from "./releaseOptions.ts";
 import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 import {
   backendOf,
@@ -190,7 +191,7 @@ function addSplit(versions: Command, io: Io): void {
           if (flags.bandit) {
             if (shares.length > 0) throw bothShares(shares.join(" "));
             await agreed(flags, "versions split", "Let the bandit set new shares?");
-            return said(io, await desk.rebalance({ floor: numberOf("--floor", flags.floor, 0, 1) }));
+            return said(io, await desk.rebalance({ floor: numberBetween("--floor", flags.floor, 0, 1) }));
           }
           const wanted = sharesOf(await production.versions(), shares);
           await agreed(

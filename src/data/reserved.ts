@@ -1,4 +1,5 @@
 import { asReserved } from "../common/artefacts/reserved.ts";
+import { mapById } from "../common/mapById.ts";
 import type { Json } from "../core/json.ts";
 import { shuffled } from "../core/random.ts";
 import type { Data } from "../core/slots.ts";
@@ -39,7 +40,7 @@ export function reserved<State extends Json>(
             ).slice(0, most);
       const out = new Set(held);
       const rest = tasks.filter(({ id }) => !out.has(id));
-      const byId = new Map(tasks.map((task) => [task.id, task]));
+      const byId = mapById(tasks);
       const inner = { ...ctx, random: ctx.random.split("rest") };
       const chosen = await each.choose(inner, rest, state.each ?? each.init(rest));
       return {

@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import { shuffled } from "../core/random.ts";
 import type { Data } from "../core/slots.ts";
 import type { Id, Task } from "../core/types.ts";
@@ -23,7 +24,7 @@ export function uniform({ tasks: perIteration = 8 }: UniformOptions = {}): Data<
     name: "uniform",
     init: () => ({ epoch: 0, order: [], cursor: 0 }),
     choose: async ({ random }, tasks, state) => {
-      const byId = new Map(tasks.map((t) => [t.id, t]));
+      const byId = mapById(tasks);
       const training = new Map<Id, Task>();
       let { epoch, order, cursor } = state;
       const wanted = Math.min(perIteration, byId.size);

@@ -27,7 +27,8 @@ import { trajectoryComparison } from "./toolWorld/trajectoryComparison.ts";
 import { users } from "./users/users.ts";
 import { wordle } from "./wordle/wordle.ts";
 
-export { type McpOptions, type McpServer, type McpTask, mcpEnvironment } from "./adapters/mcp.ts";
+export { type McpOptions, type McpTask, mcpEnvironment } from "./adapters/mcp.ts";
+export type { McpServer } from "./adapters/mcpConnections.ts";
 export { type OpenEnvOptions, openEnv } from "./adapters/openenv.ts";
 export {
   type AgentCall,

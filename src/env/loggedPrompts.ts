@@ -1,5 +1,6 @@
 /** Production prompts as tasks. Training tasks are replayed and cannot be played. */
 
+import { mapById } from "../common/mapById.ts";
 import { writeMessage } from "../common/text/toolCalls.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { type TrainingExample, trajectoriesOf } from "../core/trainingExamples.ts";
@@ -32,7 +33,7 @@ export function loggedPrompts(
 ): Environment {
   const { measured, actionTokens = 256 } = options;
   const wanted = wantedReplies(examples);
-  const all = [...new Map(examples.map(({ task }) => [task.id, task])).values()];
+  const all = [...mapById(examples.map(({ task }) => task)).values()];
   const isHeldOut = ({ id, seed }: Task): boolean => !measured && wanted.has(id) && seed % heldOutOf === 0;
   const train = all.filter((task) => !isHeldOut(task));
   const logged = new Set(train.map(({ id }) => id));

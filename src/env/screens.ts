@@ -14,7 +14,7 @@ import {
   view,
 } from "./apps/visit.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
-import { machine } from "./machine.ts";
+import { machine, type Rules } from "./machine.ts";
 
 /** Settings of {@link screens}. */
 export interface ScreensOptions {
@@ -99,7 +99,7 @@ export function screens(options: ScreensOptions = {}): Environment {
       });
     });
   };
-  const played = ({ metadata: { kind, app: index, from, to, shortest } }: Task) => {
+  const played = ({ metadata: { kind, app: index, from, to, shortest } }: Task): PlayedTask => {
     const app = (kind === "graph" ? known.graph : kind === "icons" ? known.icons : known.seen)[
       Number(index)
     ]!;
@@ -138,37 +138,8 @@ export function screens(options: ScreensOptions = {}): Environment {
         : clickOn(own[random.split(conversation.length).below(own.length)]!, pointing);
     },
     start: async (task, random) => {
-      const { app, to, most, start } = played(task);
-      return machine<State>(
-        {
-          see: (state) => ({
-            messages: state.turn === 0 ? [] : [{ role: "user", content: view(app, to, state, pointing) }],
-            stateKey: `${task.metadata.kind} ${task.metadata.app} to ${to} : ${[...state.trail, state.screen].join(" ")} ; ${state.tried.join(" , ")}`,
-            legal: [...app.get(state.screen)!.map((icon) => clickOn(icon, pointing)), "back", "finish"],
-          }),
-          act: (state, action) => {
-            const { next, text } = after(app, state, action, pointing);
-            const finished = action === "finish";
-            const right = finished && state.screen === to;
-            const over = finished || next.turn >= most;
-            const closer = left(app, next, to) < left(app, state, to);
-            return {
-              next,
-              ...(text !== undefined && { text }),
-              rewards: {
-                ...(rateSteps && { onPath: right || closer ? 1 : 0 }),
-                ...(over && { outcome: right ? 1 : 0 }),
-              },
-              ...(finished && {
-                end: { kind: "done", reason: right ? "found" : "elsewhere", success: right },
-              }),
-              ...(!finished && over && { end: { kind: "truncated", limit: "turns", at: next.turn } }),
-            };
-          },
-        },
-        start,
-        random,
-      );
+      const game = played(task);
+      return machine<State>(screenRules(task, game, pointing, rateSteps), game.start, random);
     },
     verify: async (task, { turns }) => {
       const { app, to, most, start } = played(task);
@@ -182,6 +153,46 @@ export function screens(options: ScreensOptions = {}): Environment {
     },
   });
 }
+
+/** A task's app, its target screen, and the most actions that it allows. */
+interface PlayedTask {
+  readonly app: App;
+  readonly to: string;
+  readonly most: number;
+  readonly start: State;
+}
+
+const screenRules = (
+  task: Task,
+  { app, to, most }: PlayedTask,
+  pointing: Pointing,
+  rateSteps: boolean,
+): Rules<State> => ({
+  see: (state) => ({
+    messages: state.turn === 0 ? [] : [{ role: "user", content: view(app, to, state, pointing) }],
+    stateKey: `${task.metadata.kind} ${task.metadata.app} to ${to} : ${[...state.trail, state.screen].join(" ")} ; ${state.tried.join(" , ")}`,
+    legal: [...app.get(state.screen)!.map((icon) => clickOn(icon, pointing)), "back", "finish"],
+  }),
+  act: (state, action) => {
+    const { next, text } = after(app, state, action, pointing);
+    const finished = action === "finish";
+    const right = finished && state.screen === to;
+    const over = finished || next.turn >= most;
+    const closer = left(app, next, to) < left(app, state, to);
+    return {
+      next,
+      ...(text !== undefined && { text }),
+      rewards: {
+        ...(rateSteps && { onPath: right || closer ? 1 : 0 }),
+        ...(over && { outcome: right ? 1 : 0 }),
+      },
+      ...(finished && {
+        end: { kind: "done", reason: right ? "found" : "elsewhere", success: right },
+      }),
+      ...(!finished && over && { end: { kind: "truncated", limit: "turns", at: next.turn } }),
+    };
+  },
+});
 
 const lastScreen = (conversation: readonly Message[]): string =>
   /at : (\w+)/.exec(conversation.findLast(({ role }) => role === "user")?.content ?? "")?.[1] ?? "";

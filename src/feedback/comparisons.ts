@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import type { Ctx } from "../core/context.ts";
 import { type Able, type Evaluator, evaluatorIn } from "../core/evaluator.ts";
 import type { Signal } from "../core/signal.ts";
@@ -32,7 +33,7 @@ export function comparisons(options: ComparisonsOptions = {}): Feedback {
   const { evaluator, pairs = "neighbours", label = "drawn", channel = "preference" } = options;
   return async (ctx, { trajectories, units }) => {
     const compare = comparingIn(ctx, evaluator ?? ctx.environment);
-    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const byId = mapById(trajectories);
     const groups = Map.groupBy(units, (u) => u.group);
     const judged = await Promise.all(
       [...groups.values()].map((group) => {

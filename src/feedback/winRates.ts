@@ -1,3 +1,4 @@
+import { mapById } from "../common/mapById.ts";
 import { type Able, evaluatorIn } from "../core/evaluator.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
@@ -30,7 +31,7 @@ export function winRates(options: WinRatesOptions = {}): Feedback {
   const { evaluator, against = "group", less = 0, channel = "outcome" } = options;
   return async (ctx, { trajectories, units }) => {
     const { compare } = evaluatorIn(ctx, evaluator ?? ctx.environment);
-    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const byId = mapById(trajectories);
     const groupOf = new Map<Id, Id>(units.flatMap((u) => u.members.map((id) => [id, u.group])));
     const rest = trajectories.filter((t) => !groupOf.has(t.id) && t.end.kind !== "failed");
     const signals = [...groupOf].map(async ([id, group]): Promise<Signal[]> => {

@@ -1,4 +1,5 @@
 /** Retrieval of texts by words and by embeddings. */
+import { mapById } from "../common/mapById.ts";
 import { type Encoder, packVector, unpackVector } from "../core/encoder.ts";
 import type { Entry, EntryStore, StoredEntry } from "../core/entryStore.ts";
 import type { Id } from "../core/types.ts";
@@ -93,7 +94,7 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
     get: (id) => entries.get(id),
     async put(some) {
       // of two entries with one id, only the later one is kept and embedded
-      const last = [...new Map(some.map((entry) => [entry.id, entry])).values()];
+      const last = [...mapById(some).values()];
       for (let i = 0; i < last.length; i += round) {
         const shelved = await embedded(last.slice(i, i + round));
         const first = await shelf?.put(collection, shelved);

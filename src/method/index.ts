@@ -1,6 +1,6 @@
 /** Building blocks of methods. */
+export type { About } from "./about.ts";
 export {
-  type About,
   type Benchmark,
   benchmark,
   type CatalogueEntry,

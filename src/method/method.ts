@@ -3,8 +3,8 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
 import type { FrozenRule, LearnsFrom, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/types.ts";
+import type { About } from "./about.ts";
 import { grpoSlots } from "./baseline.ts";
-import type { About } from "./entry.ts";
 import { type Options, type OptionValues, valuesOf } from "./options.ts";
 import { defaultSettings, type Settings, settingRows, settingsOf } from "./settings.ts";
 

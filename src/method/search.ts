@@ -1,5 +1,6 @@
 /** Searches the catalogue by name, paper, mechanism, mathematics and slots. Uses no network and no model. */
 import MiniSearch from "minisearch";
+import { mapById } from "../common/mapById.ts";
 import { type CatalogueEntry, slotsOf } from "./entry.ts";
 
 /** Groups of synonyms: everyday words and the words of papers. */
@@ -49,6 +50,6 @@ export function searchCatalogue(query: string, among: readonly CatalogueEntry[])
     // the query's own words count more than their synonyms
     boostTerm: (term) => (own.has(term) ? 1 : 0.25),
   });
-  const byId = new Map(among.map((m) => [m.id, m]));
+  const byId = mapById(among);
   return found.flatMap(({ id }) => byId.get(String(id)) ?? []);
 }

@@ -1,18 +1,17 @@
 /** Decides which versions serve traffic: reads served traffic and feedback, and writes splits. */
 import { randomUUID } from "node:crypto";
-import { setImmediate as others } from "node:timers/promises";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
-import { type Estimate, estimateValue } from "../offpolicy/estimate.ts";
-import { versionRatio } from "../offpolicy/sample.ts";
+import type { Estimate } from "../offpolicy/estimate.ts";
 import type { TrafficStore } from "../store/trafficStore.ts";
 import { type BanditOptions, thompsonSplit } from "./bandit.ts";
-import { type Decision, sequentialDecision } from "./decision.ts";
+import type { Decision } from "./decision.ts";
+import { evaluation, liveValue } from "./evaluation.ts";
 import { defaultGuardrails, type Guardrail } from "./guardrails.ts";
-import { type LiveData, meanValue, type Reward, readLiveData, type UnitData } from "./liveData.ts";
+import type { Reward } from "./liveData.ts";
 import { requireTrafficSplit } from "./trafficSplit.ts";
 
 /** Default feedback window in milliseconds. */
@@ -84,15 +83,12 @@ export interface ReleaseController {
   rebalance(options?: Partial<Pick<BanditOptions, "floor">>): Promise<TrafficSplit>;
 }
 
-/** Units to judge before yielding to other work of the process: one or two milliseconds. */
-const atOnce = 64;
-
 const sameShares = (a: TrafficSplit, b: TrafficSplit): boolean =>
   a.unit === b.unit &&
   Object.keys(a.shares).length === Object.keys(b.shares).length &&
   Object.entries(a.shares).every(([version, share]) => b.shares[version] === share);
 
-/** The last split and the preceding ones with the same shares: their evidence is pooled. */
+/** The last split and the preceding ones with the same shares: their units are pooled. */
 function currentSeries(splits: readonly TrafficSplit[]): TrafficSplit[] {
   const last = splits.at(-1);
   const from = splits.findLastIndex((split) => last && !sameShares(split, last)) + 1;
@@ -108,7 +104,7 @@ function baselineOf(splits: readonly TrafficSplit[]): Id | undefined {
   return live.sort((a, b) => since(a) - since(b) || largest(b) - largest(a) || (a < b ? -1 : 1))[0];
 }
 
-/** Reads evidence and writes splits. A new split takes effect within two seconds, wherever the gateway runs. */
+/** Reads served traffic and writes splits. A new split takes effect within two seconds, wherever the gateway runs. */
 export function releaseController(options: ReleaseControllerOptions): ReleaseController {
   const {
     production,
@@ -145,55 +141,7 @@ export function releaseController(options: ReleaseControllerOptions): ReleaseCon
     });
   }
 
-  const { reward = meanValue() } = options;
-  /** Clients may send any number. An invalid one must not block the evaluation of the others, or hide harm. */
-  const isOutside = (value: number): boolean =>
-    range !== undefined && !(value >= range[0] && value <= range[1]);
-
-  async function evidenceOf(
-    splits: readonly TrafficSplit[],
-  ): Promise<LiveData & { readonly doubts: string[] }> {
-    let outside = 0;
-    const evidence = await readLiveData(production, {
-      splits,
-      guardrails,
-      reward: (signals) => {
-        const value = reward(signals);
-        if (value === undefined || !isOutside(value)) return value;
-        outside++;
-        return undefined;
-      },
-      window,
-      settling: options.settling ?? Math.min(60_000, window),
-      now: now(),
-    });
-    const doubt = `${outside} units have a reward outside of ${range?.[0]} to ${range?.[1]} and are left out of the means: state the range`;
-    return { ...evidence, doubts: outside > 0 ? [doubt] : [] };
-  }
-
-  /** Responses are evaluated as soon as they have settled; feedback, when its window has closed. */
-  async function judged(
-    { settled, closed, doubts }: Awaited<ReturnType<typeof evidenceOf>>,
-    baseline: Id,
-    candidate: Id,
-    part: number,
-  ): Promise<Decision> {
-    const evidence = sequentialDecision({ guardrails, range, level: part, minimumEffect });
-    const trainingArm = (version: Id) =>
-      version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
-    for (const [i, { version, measures }] of settled.entries()) {
-      if (i % atOnce === 0) await others();
-      const arm = trainingArm(version);
-      if (arm) evidence.see({ arm, measures, early: true });
-    }
-    for (const [i, { version, measures, reward }] of closed.entries()) {
-      if (i % atOnce === 0) await others();
-      const arm = trainingArm(version);
-      if (arm) evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
-    }
-    const judgement = evidence.judgement();
-    return { ...judgement, doubts: [...judgement.doubts, ...doubts] };
-  }
+  const { read, decide } = evaluation({ ...options, guardrails, window, range, minimumEffect, now });
 
   return {
     async state({ estimates = true } = {}) {
@@ -202,15 +150,15 @@ export function releaseController(options: ReleaseControllerOptions): ReleaseCon
       const baseline = baselineOf(splits);
       if (!split || baseline === undefined) return { live: [], judgements: [] };
       const names = new Map((await production.versions()).map((v: Version) => [v.id, v.name]));
-      const evidence = await evidenceOf(currentSeries(splits));
-      const { closed, open } = evidence;
+      const data = await read(currentSeries(splits));
+      const { closed, open } = data;
       const versions = Object.keys(split.shares);
       const candidates = versions.filter((version) => version !== baseline);
       const judgements: ReleaseState["judgements"][number][] = [];
       for (const version of candidates) {
         judgements.push({
           version,
-          ...(await judged(evidence, baseline, version, level / candidates.length)),
+          ...(await decide(data, baseline, version, level / candidates.length)),
         });
       }
       return {
@@ -259,7 +207,7 @@ export function releaseController(options: ReleaseControllerOptions): ReleaseCon
       const splits = await production.splits();
       const { shares, unit } = await current();
       const series = splits.slice(splits.findLastIndex((s) => !sameVersions(s.shares, shares)) + 1);
-      const { closed } = await evidenceOf(series);
+      const { closed } = await read(series);
       const seen = Object.keys(shares).map((version) => ({
         version,
         rewards: closed.flatMap((u) => (u.version === version && u.reward !== undefined ? [u.reward] : [])),
@@ -277,17 +225,3 @@ export function releaseController(options: ReleaseControllerOptions): ReleaseCon
 
 const sameVersions = (a: TrafficSplit["shares"], b: TrafficSplit["shares"]): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((version) => version in b);
-
-/** Self-normalised over all units with a reward: the value if this version answered all traffic. */
-function liveValue(
-  closed: readonly UnitData[],
-  version: Id,
-  range: readonly [number, number] | undefined,
-): Estimate | undefined {
-  const samples = closed.flatMap(({ unit, version: answered, propensity, reward }) =>
-    reward === undefined
-      ? []
-      : [{ cluster: unit, ratios: [versionRatio(version, answered, propensity)], rewards: [reward] }],
-  );
-  return samples.some((s) => s.ratios[0]! > 0) ? estimateValue(samples, range ? { range } : {}) : undefined;
-}

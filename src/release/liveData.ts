@@ -1,4 +1,5 @@
 /** Live evidence from the store: units, the versions that they were assigned, and their rewards. */
+import { mapById } from "../common/mapById.ts";
 import { reviewedSignal } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse, Target, TrafficSplit } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
@@ -80,7 +81,7 @@ interface Gathering {
  */
 export async function readLiveData(production: TrafficStore, options: LiveDataOptions): Promise<LiveData> {
   const { splits, guardrails, reward, window, settling, now } = options;
-  const bySplit = new Map(splits.map((split) => [split.id, split]));
+  const bySplit = mapById(splits);
   const units = new Map<Id, Gathering>();
   const unitOfResponse = new Map<Id, Gathering>();
   const from = Math.min(...splits.map((split) => split.since));

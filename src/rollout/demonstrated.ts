@@ -1,4 +1,5 @@
 /** Demonstrations by the environment's scripted player, alone or beside the policy's episodes. */
+import { mapById } from "../common/mapById.ts";
 import type { Ctx } from "../core/context.ts";
 import type { Rollout } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/types.ts";
@@ -40,7 +41,7 @@ export function withDemonstrations(rollout: Rollout, options: WithDemonstrations
   const { group = "task" } = options;
   return async (ctx) => {
     const [own, extra] = await Promise.all([rollout(ctx), shown(ctx, options)]);
-    const sampled = new Map(own.trajectories.map((t) => [t.id, t]));
+    const sampled = mapById(own.trajectories);
     const key = ({ task, role }: Trajectory): Id => `${task}/${role}`;
     const groups = new Map<Id, Id>();
     for (const unit of own.units) {

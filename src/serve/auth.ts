@@ -1,6 +1,8 @@
 /** Authentication, authorisation and rate limits: keys, browser tokens, sessions of the dashboard's pages, pages of other sites. */
+
 import type { ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
+import { mapById } from "../common/mapById.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { networkOf } from "../http/server.ts";
@@ -209,7 +211,7 @@ function keyring(production: Pick<TrafficStore, "keys">, now: () => number) {
   async function load(): Promise<void> {
     const mine = round;
     const found = await production.keys();
-    known = new Map(found.map((key) => [key.id, key]));
+    known = mapById(found);
     if (mine === round) read = now();
   }
   /** A clock that was set back must not keep a revoked key alive until it has caught up. */

@@ -1,6 +1,7 @@
 // Thumbs and a comment for every element with data-whetstone-response, sent to the server that this script came from.
 // <script src="https://whetstone.example.com/v1/feedback.js" data-key="wsb_…" defer></script>
-(() => {
+// A block with constants alone: none of its names reach the page.
+{
   const script = document.currentScript;
   const settings = script?.dataset ?? {};
   const url = (settings.url ?? new URL(script?.src ?? location.href).origin).replace(/\/+$/, "");
@@ -32,14 +33,14 @@
     svg.down { transform: rotate(180deg); }
   `);
 
-  function element(name, attributes = {}, ...children) {
+  const element = (name, attributes = {}, ...children) => {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     made.append(...children);
     return made;
-  }
+  };
 
-  function thumb(down) {
+  const thumb = (down) => {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     path.setAttribute(
@@ -51,7 +52,7 @@
     if (down) svg.setAttribute("class", "down");
     svg.append(path);
     return svg;
-  }
+  };
 
   const randomKey = () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
@@ -68,7 +69,7 @@
     });
 
   /** Whether the server has it. Tried again a few times; with its key it is one signal however often it arrives. */
-  async function send(about, said) {
+  const send = async (about, said) => {
     const { whetstoneResponse: response, whetstoneKey: own, whetstoneChoice: choice } = about.dataset;
     const key = own ?? settings.key;
     const body = JSON.stringify({
@@ -96,9 +97,9 @@
       if (tries === 4) return false;
       await pause(1000 * 2 ** tries);
     }
-  }
+  };
 
-  function attach(about) {
+  const attach = (about) => {
     if (about.querySelector(":scope > whetstone-feedback")) return;
     const host = document.createElement("whetstone-feedback");
     const root = host.attachShadow({ mode: "open" });
@@ -158,15 +159,15 @@
     });
     root.append(element("div", { role: "group", "aria-label": words.group }, good, bad, status), form);
     about.append(host);
-  }
+  };
 
   const wanted = "[data-whetstone-response]";
-  function attachWithin(node) {
+  const attachWithin = (node) => {
     if (node.nodeType !== Node.ELEMENT_NODE) return;
     if (node.matches(wanted)) attach(node);
     for (const about of node.querySelectorAll(wanted)) attach(about);
-  }
-  function begin() {
+  };
+  const begin = () => {
     attachWithin(document.documentElement);
     // replies come while the page is open
     new MutationObserver((changes) => {
@@ -179,7 +180,7 @@
       subtree: true,
       attributeFilter: ["data-whetstone-response"],
     });
-  }
+  };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();
-})();
+}

@@ -1,5 +1,6 @@
 /** Entangled instructions by level and category, with separate rows for memory and privacy. */
 
+import { mapById } from "../common/mapById.ts";
 import { present } from "../core/errors.ts";
 import { entangledInstructions } from "../env/entangled/entangled.ts";
 import { type ConversationScores, conversationScores } from "../env/entangled/scores.ts";
@@ -14,7 +15,7 @@ export const multiturninstruct: EvaluationSuite = {
   async run(options) {
     const environment = entangledInstructions();
     const { played, failed } = await playParts([{ environment, split: "test" }], options);
-    const tasks = new Map(environment.tasks("test").map((task) => [task.id, task]));
+    const tasks = mapById(environment.tasks("test"));
     const scores = (played[0] ?? []).map((t) =>
       conversationScores(
         present(tasks.get(t.task), "multiturninstruct", `task ${t.task}`),

@@ -1,7 +1,7 @@
 import { TensorError } from "./error.ts";
-import { ancestors, type DType, isInput, type Tensor } from "./graph.ts";
+import { ancestors, isInput, type Tensor } from "./graph.ts";
 import { type Data, type Emit, type Node, writeModel } from "./onnx.ts";
-import { type Shape, sizeOf } from "./shape.ts";
+import { type DType, type Shape, sizeOf } from "./shape.ts";
 
 /** An input or output of a program. An array for it must have exactly this type and number of elements. */
 export interface Port {

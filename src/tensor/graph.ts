@@ -1,9 +1,7 @@
 import { TensorError } from "./error.ts";
 import type { Emit } from "./onnx.ts";
+import type { DType } from "./shape.ts";
 import { type Shape, show, sizeOf } from "./shape.ts";
-
-/** Ids, indices and positions are int32: ONNX Runtime accepts them everywhere we use them. */
-export type DType = "float32" | "int32" | "bool";
 
 /** The definition of an operation. A is the type of its attributes. */
 export interface Operation<A = unknown> {

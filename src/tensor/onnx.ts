@@ -1,7 +1,6 @@
 // Writes ONNX messages field by field (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { DType } from "./graph.ts";
-import type { Shape } from "./shape.ts";
+import type { DType, Shape } from "./shape.ts";
 
 export type ElementType = DType | "int64";
 

@@ -66,3 +66,6 @@ export function expand(data: Float64Array, from: Shape, to: Shape): Float64Array
     ]!;
   });
 }
+
+/** Ids, indices and positions are int32: ONNX Runtime accepts them everywhere we use them. */
+export type DType = "float32" | "int32" | "bool";

@@ -13,7 +13,7 @@ const made = (more: Partial<ChatFlags>) => chatOf({ ...flags, ...more }, new Abo
 
 test("a model of an address goes by its host and name, so that caches do not mix", () => {
   assert.equal(made({}).id, "127.0.0.1:9.chat/tiny");
-  assert.ok(made({ price: "0.25,2", spend: "1" }));
+  assert.ok(made({ price: "0.25,2", maxSpend: "1" }));
 });
 
 test("prices and limits that are none are refused: a limit in dollars needs both prices", () => {
@@ -22,9 +22,9 @@ test("prices and limits that are none are refused: a limit in dollars needs both
     [{ price: "0.25," }, "--price"],
     [{ price: "0.25,two" }, "--price"],
     [{ price: "0.25,-2" }, "--price"],
-    [{ spend: "1" }, "--spend"],
-    [{ spend: "0", price: "0.25,2" }, "--spend"],
-    [{ spend: "", price: "0.25,2" }, "--spend"],
+    [{ maxSpend: "1" }, "--max-spend"],
+    [{ maxSpend: "0", price: "0.25,2" }, "--max-spend"],
+    [{ maxSpend: "", price: "0.25,2" }, "--max-spend"],
     [{ chat: "127.0.0.1" }, "--chat"],
     [{ chat: "file:///tmp" }, "--chat"],
   ];

@@ -80,7 +80,7 @@ test("killed, then out of calls, then with more: limits and cache are kept, hold
   assert.equal(whole.code, 0, whole.err);
 
   const { url, paid, whenPaid } = await scriptedProvider(codebreaker);
-  const limited = ["--url", url, "--cache", "rough-replies", "--calls", "30", "--out", "rough"];
+  const limited = ["--url", url, "--cache", "rough-replies", "--max-calls", "30", "--out", "rough"];
   assert.equal(await killedAt(12, [...codes, ...limited], whenPaid), "SIGKILL");
   const poor = await inProcess(["train", "--out", "rough", "--resume"]);
   assert.equal(poor.code, 1, poor.err);
@@ -89,12 +89,21 @@ test("killed, then out of calls, then with more: limits and cache are kept, hold
   const spent = paid.length;
   const none = await inProcess(["train", "--out", "rough", "--resume"]);
   assert.deepEqual([none.code, paid.length], [1, spent], "the limit is that of the run");
-  const few = await inProcess(["train", "--out", "rough", "--resume", "--calls", "1000", "--tokens", "10"]);
+  const few = await inProcess([
+    "train",
+    "--out",
+    "rough",
+    "--resume",
+    "--max-calls",
+    "1000",
+    "--max-tokens",
+    "10",
+  ]);
   assert.equal(few.code, 1, few.err);
   assert.match(few.err, /\d+ tokens of 10 used/);
   assert.equal(paid.length, spent, "no request that the limit does not bear");
 
-  const rich = await inProcess(["train", "--out", "rough", "--resume", "--tokens", "10000000"]);
+  const rich = await inProcess(["train", "--out", "rough", "--resume", "--max-tokens", "10000000"]);
   assert.equal(rich.code, 0, rich.err);
   assert.equal(told("rough"), told("calm"));
   assert.deepEqual(new Set(paid), new Set(calm.paid), "the same questions");
@@ -103,7 +112,7 @@ test("killed, then out of calls, then with more: limits and cache are kept, hold
   const { calls } = spendIn(rich.err + rich.out);
   assert.ok(calls >= paid.length && calls <= paid.length + 8, `${calls} of ${paid.length} are counted`);
   assert.equal(
-    JSON.parse(readFileSync(join(folder, "rough", "run.json"), "utf8")).adjustable.parts.calls,
+    JSON.parse(readFileSync(join(folder, "rough", "run.json"), "utf8")).adjustable.parts.maxCalls,
     1000,
   );
 });

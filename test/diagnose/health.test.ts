@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wilsonInterval } from "../../src/common/statistics/statistics.ts";
 import type { Curve } from "../../src/diagnose/health/curves.ts";
-import { health, type RunMeasurements } from "../../src/diagnose/health/health.ts";
+import { health } from "../../src/diagnose/health/health.ts";
+import type { RunMeasurements } from "../../src/diagnose/health/measurements.ts";
 
 const curve = (...value: number[]): Curve => ({ iteration: value.map((_, i) => i), value });
 const steady = (n: number, value: number): Curve => curve(...Array.from({ length: n }, () => value));

@@ -82,6 +82,6 @@ test("docs/weight-free.md: the command for what only a capable model can show is
   const talking = calls.filter((words) => words.includes("chat") && words.includes("gepa"));
   assert.equal(talking.length, 1);
   const stated = statedRun(parsed(talking[0]!, await program()).opts());
-  for (const key of ["url", "model", "env", "episodes", "spend", "price", "cache", "out"] as const)
+  for (const key of ["url", "model", "env", "episodes", "maxSpend", "price", "cache", "out"] as const)
     assert.ok(stated[key] !== undefined, key);
 });

@@ -1,12 +1,38 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkFile, checkFolder, importsOf, placeOf } from "../../scripts/check-imports.ts";
+import {
+  checkFile,
+  checkFolder,
+  circlesIn,
+  circlesOf,
+  importsOf,
+  placeOf,
+} from "../../scripts/check-imports.ts";
 
 const breaks = (path: string, from: string): boolean =>
   checkFile(path, `import { x } from "${from}";\n`).length > 0;
 
 test("the sources keep to the rooms", () => {
   assert.deepEqual(checkFolder("src"), []);
+});
+
+test("no files of the sources import each other, but for those that are named", () => {
+  assert.deepEqual(circlesOf("src"), []);
+});
+
+test("circles are found, each once, however long, and however they are reached", () => {
+  const circles = (graph: Readonly<Record<string, readonly string[]>>): string[][] =>
+    circlesIn(new Map(Object.entries(graph)));
+  assert.deepEqual(circles({ a: ["b", "c"], b: ["d"], c: ["d"], d: ["elsewhere"] }), []);
+  assert.deepEqual(circles({ a: ["b"], b: ["a"] }), [["a", "b"]]);
+  assert.deepEqual(circles({ a: ["a"] }), [["a"]]);
+  // into a circle from outside, and out of it into another one
+  assert.deepEqual(circles({ x: ["c"], c: ["a"], a: ["b"], b: ["c", "d"], d: ["e"], e: ["d", "f"], f: [] }), [
+    ["a", "b", "c"],
+    ["d", "e"],
+  ]);
+  // two circles that share a file are one
+  assert.deepEqual(circles({ a: ["b", "c"], b: ["a"], c: ["a"] }), [["a", "b", "c"]]);
 });
 
 test("an import that breaks a rule is caught, with its line and what is allowed", () => {

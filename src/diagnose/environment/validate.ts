@@ -1,4 +1,5 @@
 /** Checks an environment before anything is trained in it, and measures what to expect of it. */
+import { mapById } from "../../common/mapById.ts";
 import { counted } from "../../common/text/counted.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import { type CheckResult, type Finding, findingLine, isError } from "../../core/finding.ts";
@@ -178,7 +179,7 @@ function someTasks(splits: readonly SplitTasks[], most: number): readonly Task[]
     const n = Math.min(share, tasks.length);
     return Array.from({ length: n }, (_, i) => tasks[Math.floor((i * tasks.length) / n)]!);
   });
-  return [...new Map(chosen.map((task) => [task.id, task])).values()].slice(0, most);
+  return [...mapById(chosen).values()].slice(0, most);
 }
 
 /** What a run looks at before it begins: all tasks, and a few episodes. */

@@ -1,35 +1,10 @@
 /** What is wrong with a run, in words, from its curves, its evaluations and its environment. */
 import { join, relative } from "node:path";
-import type { CheckResult, Finding } from "../../core/finding.ts";
+import type { CheckResult } from "../../core/finding.ts";
 import { objectOf, textOf } from "../../core/json.ts";
-import type { Evaluation, Run, RunStore } from "../../store/runStore.ts";
+import type { Run, RunStore } from "../../store/runStore.ts";
 import { healthChecks } from "./checks.ts";
-import type { Curve } from "./curves.ts";
-
-/** What the checks look at. */
-export interface RunMeasurements {
-  /** Its name, as commands take it. */
-  readonly run: string;
-  /** Its environment, as commands take it: a name, or a file. */
-  readonly env: string;
-  /** By metric. */
-  readonly curves: Readonly<Record<string, Curve>>;
-  readonly evaluations: readonly (Pick<Evaluation, "when" | "iteration" | "split" | "mode" | "success"> &
-    Partial<Pick<Evaluation, "outcomes" | "trainedShare">>)[];
-  /** Of its environment, when the run began. */
-  readonly findings: readonly Finding[];
-}
-
-export interface HealthFinding extends Finding {
-  /** A command that shows more. */
-  readonly next?: string;
-  /** The curve that shows it, and the iterations in which it was seen, half-open. */
-  readonly metric?: string;
-  readonly from?: number;
-  readonly until?: number;
-  /** Which episodes show it, where some do. */
-  readonly episodes?: "failed" | "truncated" | "all";
-}
+import type { HealthFinding, RunMeasurements } from "./measurements.ts";
 
 /** What was checked about a run, and what is wrong with it. */
 export interface HealthReport {

@@ -31,8 +31,8 @@ import {
 import { readPeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
 import { openPublished } from "./published.ts";
+import { readCodec } from "./readCodec.ts";
 import { type Reader, startReader } from "./reader.ts";
-import { readCodec } from "./readTokenizer.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";

@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Codec } from "../../core/model.ts";
 import { chatCodec } from "./codec.ts";
 import { companions, damaged, exists, files, type JsonObject, json, readJson } from "./folder.ts";
-import { isGguf, readGgufCodec } from "./gguf/model.ts";
 import { hasMarkers, type TokenizerFiles } from "./tokenizer.ts";
 
 const namedTemplates = z.array(z.object({ name: z.string(), template: z.string() }));
@@ -90,13 +88,4 @@ export async function readTokenizer(
       };
   requireTokenizer(read, vocabulary, (part) => join(folder, part));
   return read;
-}
-
-/**
- * The tokenizer and chat template of a folder, with or without a model beside them.
- * @throws WhetstoneError `checkpoint.damaged`, `template.failed`.
- */
-export async function readCodec(folder: string): Promise<Codec> {
-  if (isGguf(folder)) return readGgufCodec(folder);
-  return chatCodec(await readTokenizer(folder, {}, undefined, undefined));
 }

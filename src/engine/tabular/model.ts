@@ -1,6 +1,5 @@
 /** A softmax table per context: every gradient is exact, every run takes milliseconds. */
 import { isDeepStrictEqual } from "node:util";
-import { adamwDefaults, adamwStep } from "../../common/statistics/adamw.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type {
@@ -19,6 +18,16 @@ import type { ModelId, Stats } from "../../core/types.ts";
 import { backward } from "./backward.ts";
 import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { WordCodec } from "./codec.ts";
+import {
+  dropGradients,
+  finiteNorm,
+  gradientName,
+  gradientRows,
+  gradientsOf,
+  isGradient,
+  mainGradient,
+  optimise,
+} from "./gradients.ts";
 import type { Reading } from "./reading.ts";
 import { type After, sampleOne } from "./sample.ts";
 import {
@@ -44,10 +53,6 @@ export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
   "fork",
   "gradients",
 ]);
-
-const mainGradient: GradientId = "main";
-const gradientName = (id: GradientId): string => `gradient.${id}`;
-const isGradient = (name: string): boolean => name.startsWith("gradient.");
 
 /** Key of the weights in a model or a frozen model; a property, so that it also works through a proxy. */
 const held = Symbol("weights of a tabular model");
@@ -110,47 +115,14 @@ export function tabularModel(
   }
 
   async function step(rule: StepRule): Promise<StepStats> {
-    const { clip, betas, epsilon = adamwDefaults.epsilon, weightDecay = 0, pull, optimiser = "adamw" } = rule;
+    const { pull } = rule;
     const toward = pull && weightsOf(pull.toward);
-    const main = gradientName(mainGradient);
-    let square = 0;
-    for (const table of weights.parts.values()) for (const g of table.array(main)) square += g * g;
-    const norm = Math.sqrt(square);
-    if (!Number.isFinite(norm)) {
-      throw new WhetstoneError("value.notFinite", {
-        where: "tabular engine, step",
-        got: `a gradient of norm ${norm}`,
-        expected: "finite gradients",
-        fix: "Look for rewards or log-probabilities that are NaN or infinite.",
-      });
-    }
-    const scale = clip !== undefined && norm > clip ? clip / norm : 1;
+    const gradientNorm = finiteNorm(weights);
     steps++;
-    for (const [name, table] of weights.parts) {
-      const numbers = table.array(weightsName);
-      const gradient = table.array(main).map((g) => g * scale);
-      const group = Object.entries(rule.groups ?? {}).find(([part]) => name.includes(part))?.[1];
-      const learningRate = group?.learningRate ?? rule.learningRate;
-      if (optimiser === "sgd") {
-        gradient.forEach((g, i) => {
-          numbers[i] = (1 - learningRate * weightDecay) * numbers[i]! - learningRate * g;
-        });
-        continue;
-      }
-      adamwStep(numbers, gradient, table.array("m"), table.array("v"), {
-        learningRate,
-        beta1: betas?.[0] ?? adamwDefaults.beta1,
-        beta2: betas?.[1] ?? adamwDefaults.beta2,
-        epsilon,
-        weightDecay,
-        step: steps,
-      });
-    }
-    weights.changed();
+    optimise(weights, rule, gradientNorm, steps);
     if (pull && toward) blendWeights(weights, toward, rule.learningRate * pull.strength);
-    for (const table of weights.parts.values())
-      for (const n of table.names()) if (isGradient(n)) table.drop(n);
-    return { gradientNorm: norm };
+    dropGradients(weights);
+    return { gradientNorm };
   }
 
   async function load(folder: string): Promise<void> {
@@ -198,38 +170,8 @@ export function tabularModel(
       );
       return tabularModel(id, copy, contextTokens, optimiser === "copy" ? steps : 0);
     },
-    gradients: {
-      dot: async (a, b) => {
-        let sum = 0;
-        for (const table of weights.parts.values()) {
-          const right = table.array(gradientName(b));
-          table.array(gradientName(a)).forEach((x, i) => {
-            sum += x * right[i]!;
-          });
-        }
-        return sum;
-      },
-      combine: async (sum) => {
-        for (const table of weights.parts.values()) {
-          const out = new Float64Array(table.rows.size * table.width);
-          for (const [gradient, factor] of Object.entries(sum)) {
-            table.array(gradientName(gradient)).forEach((g, i) => {
-              out[i]! += factor * g;
-            });
-          }
-          table.array(gradientName(mainGradient)).set(out);
-        }
-      },
-    },
-    gradientByContext: (gradientId = mainGradient) => {
-      const table = weights.part("logits");
-      const gradient = table.array(gradientName(gradientId));
-      const rows = [...table.rows].map(([context, row]): [string, Float64Array] => [
-        context,
-        gradient.slice(row * table.width, (row + 1) * table.width),
-      ]);
-      return new Map(rows);
-    },
+    gradients: gradientsOf(weights),
+    gradientByContext: (gradientId = mainGradient) => gradientRows(weights, gradientId),
     save: (folder) => writeCheckpoint(folder, { weights, contextTokens, steps }),
     load,
   };

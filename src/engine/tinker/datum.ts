@@ -1,7 +1,8 @@
 /** Rows of a batch as datums, and any loss of log-probabilities through a loss that every server has. */
 import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
-import { type Datum, floatTensor, idTensor, textInput } from "./protocol.ts";
+import { type Datum, textInput } from "./protocol.ts";
+import { floatTensor, idTensor } from "./tensors.ts";
 
 /** Positions of a row's targets in its datum: the target at position p of the row is predicted at p − 1. */
 export function placesOf(rows: TokenRows, r: number): Int32Array {

@@ -6,7 +6,8 @@ import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import type { AtIds, Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { placesOf } from "./datum.ts";
-import { type Datum, tensorOf, textInput } from "./protocol.ts";
+import { type Datum, textInput } from "./protocol.ts";
+import { tensorOf } from "./tensors.ts";
 
 /** Largest vocabulary: larger ones would take megabytes per sequence. */
 export const mostWords = 1024;

@@ -7,7 +7,6 @@ import {
   type AdamParams,
   type Datum,
   type ForwardBackwardOutput,
-  floatArray,
   forwardBackwardOutput,
   modelResponse,
   optimStepResponse,
@@ -18,6 +17,7 @@ import {
   saveForSamplerResponse,
 } from "./protocol.ts";
 import type { Session } from "./session.ts";
+import { floatArray } from "./tensors.ts";
 import { type Answer, type Body, checked, failed } from "./transport.ts";
 
 export interface Trainer {
@@ -55,6 +55,52 @@ interface Submitted {
   readonly id: string;
 }
 
+/**
+ * Submits a call under the next number.
+ * @param submitted gets the number, and returns the accepted call.
+ * @param after must settle first, whether it succeeds or fails.
+ */
+type Numbered = (
+  submitted: (seq: number) => Promise<Submitted>,
+  kind: Kind,
+  after?: readonly Promise<unknown>[],
+) => Promise<Answer>;
+
+/** Numbers the operations of one model. */
+function numberedCalls(session: Session): Numbered {
+  let operations = 0;
+  // calls are submitted one after the other; their results are awaited concurrently. If a submission never arrived,
+  // the server would wait for its number, so all later calls fail with the same error
+  let sent: Promise<unknown> = Promise.resolve();
+  return (submitted, kind, after = []) => {
+    session.requireAlive();
+    const seq = ++operations;
+    const call = sent.then(async () => {
+      if (after.length > 0) await Promise.allSettled(after);
+      return await submitted(seq);
+    });
+    sent = call;
+    call.catch(() => undefined); // reported to the caller that awaits it
+    return call.then(({ path, body, id }) => awaited(session.over, path, body, kind, id));
+  };
+}
+
+/** Submits a pass in an encoding that the server accepts, which the first pass determines. */
+async function submitPass(session: Session, pass: Pass): Promise<Submitted> {
+  const { over, config } = session;
+  if (session.encoding !== "json") {
+    const path = "forward_backward";
+    const body = await packed(writePass(pass), config.proto_compress_fwdbwd);
+    const id =
+      session.encoding === undefined ? await submitIfRead(over, path, body) : await submit(over, path, body);
+    session.encoding = id === undefined ? "json" : "protobuf";
+    if (id !== undefined) return { path, body, id };
+  }
+  const path = pass.forward_only ? "forward" : "forward_backward";
+  const body = { json: passJson(pass) };
+  return { path, body, id: await submit(over, path, body) };
+}
+
 /** Makes a model on the server. */
 export async function openTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
   const { baseModel, rank, seed } = options;
@@ -70,34 +116,11 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   const modelId = checked("create_model", () => modelResponse.parse(made.json)).model_id;
   session.models.add(modelId);
 
-  let operations = 0;
-  // calls are submitted one after the other; their results are awaited concurrently. If a submission never arrived,
-  // the server would wait for its number, so all later calls fail with the same error
-  let sent: Promise<unknown> = Promise.resolve();
+  const numbered = numberedCalls(session);
   /** Gradients of the next step that are in flight. */
   let passes: Promise<unknown>[] = [];
   let saving: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Submits under the next number.
-   * @param submitted gets the number, and returns the accepted call.
-   * @param after must settle first, whether it succeeds or fails.
-   */
-  function numbered(
-    submitted: (seq: number) => Promise<Submitted>,
-    kind: Kind,
-    after: readonly Promise<unknown>[] = [],
-  ): Promise<Answer> {
-    session.requireAlive();
-    const seq = ++operations;
-    const call = sent.then(async () => {
-      if (after.length > 0) await Promise.allSettled(after);
-      return await submitted(seq);
-    });
-    sent = call;
-    call.catch(() => undefined); // reported to the caller that awaits it
-    return call.then(({ path, body, id }) => awaited(over, path, body, kind, id));
-  }
   const simple = (
     path: string,
     fields: object,
@@ -113,23 +136,6 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       after,
     );
 
-  /** In an encoding that the server accepts, which the first pass determines. */
-  async function submitPass(pass: Pass): Promise<Submitted> {
-    if (session.encoding !== "json") {
-      const path = "forward_backward";
-      const body = await packed(writePass(pass), config.proto_compress_fwdbwd);
-      const id =
-        session.encoding === undefined
-          ? await submitIfRead(over, path, body)
-          : await submit(over, path, body);
-      session.encoding = id === undefined ? "json" : "protobuf";
-      if (id !== undefined) return { path, body, id };
-    }
-    const path = pass.forward_only ? "forward" : "forward_backward";
-    const body = { json: passJson(pass) };
-    return { path, body, id: await submit(over, path, body) };
-  }
-
   async function passed(
     data: readonly Datum[],
     how: Pick<Pass, "loss_fn" | "loss_fn_config" | "forward_only">,
@@ -138,7 +144,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     const outputs = await Promise.all(
       parts.map(async (part): Promise<ForwardBackwardOutput> => {
         const answer = await numbered(
-          (seq_id) => submitPass({ model_id: modelId, seq_id, data: part, ...how }),
+          (seq_id) => submitPass(session, { model_id: modelId, seq_id, data: part, ...how }),
           { type: "ForwardBackward", protobuf: true },
         );
         return checked("forward_backward", () =>

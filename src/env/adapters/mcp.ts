@@ -1,7 +1,5 @@
 /** The tools of any MCP server as an environment: the agent calls them until it answers in words. */
-import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import PQueue from "p-queue";
 import { jsonOrText, readCalls } from "../../common/text/toolCalls.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
@@ -13,17 +11,7 @@ import {
   type Episode,
   type SplitName,
 } from "../environment.ts";
-
-/** A program that speaks MCP over its standard streams, or an address that speaks it over HTTP. */
-export type McpServer =
-  | {
-      readonly command: string;
-      readonly args?: readonly string[];
-      /** Beside the few variables that are safe to hand on. */
-      readonly env?: Readonly<Record<string, string>>;
-      readonly cwd?: string;
-    }
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
+import { connect, connections, type McpServer } from "./mcpConnections.ts";
 
 /** A task for an agent with the tools of an MCP server: what it is asked, and, if there is one, the right answer. */
 export interface McpTask {
@@ -76,73 +64,10 @@ const longest = 20_000;
  * `package.missing` without the package @modelcontextprotocol/sdk.
  */
 export async function mcpEnvironment(options: McpOptions): Promise<Environment> {
-  const {
-    name,
-    server,
-    splits,
-    system = "",
-    session = "episode",
-    callSeconds = 60,
-    reconnectSeconds = 30,
-  } = options;
-  const { score = contains, idleSeconds = 30 } = options;
+  const { name, splits, system = "", callSeconds = 60, score = contains } = options;
   const limits = { turns: 12, actionTokens: 256, seconds: 600, ...options.limits };
-  const queue = new PQueue({ concurrency: options.connections ?? 8 });
-  const place = (): Promise<() => void> =>
-    new Promise((got) => void queue.add(() => new Promise<void>((free) => got(free))));
   const tools = await offered(options);
-  let shared: Promise<Client> | undefined;
-  /** Episodes that use the shared connection, and what ends it once there are none. */
-  let users = 0;
-  let idle: NodeJS.Timeout | undefined;
-
-  /** Connects; a server that is away is tried again for a while. */
-  async function reach(): Promise<Client> {
-    const began = performance.now();
-    for (let pause = 100; ; pause = Math.min(5000, 2 * pause)) {
-      try {
-        return await connect(server);
-      } catch (e) {
-        if (performance.now() - began > reconnectSeconds * 1000) throw e;
-        await wait(pause);
-      }
-    }
-  }
-
-  async function sharedClient(): Promise<Client> {
-    const own = (shared ??= reach());
-    // another may have taken its place by then
-    const forget = (): void => {
-      if (shared === own) shared = undefined;
-    };
-    const client = await own.catch(failing(forget));
-    client.onclose = forget;
-    return client;
-  }
-
-  function unused(): void {
-    const last = shared;
-    shared = undefined;
-    void last?.then((client) => client.close()).catch(() => undefined);
-  }
-
-  /** A connection to play on, and how it is given back. */
-  async function taken(): Promise<{ readonly client: Client; giveBack(): Promise<void> }> {
-    if (session === "shared") {
-      users++;
-      clearTimeout(idle);
-      let given = false;
-      const giveBack = async (): Promise<void> => {
-        if (!given && --users === 0) idle = setTimeout(unused, idleSeconds * 1000);
-        given = true;
-      };
-      return { client: await sharedClient().catch(failing(giveBack)), giveBack };
-    }
-    const free = await place();
-    const client = await reach().catch(failing(free));
-    // only then is there room for another
-    return { client, giveBack: () => client.close().finally(free) };
-  }
+  const taken = connections(options);
 
   async function start(task: Task): Promise<Episode> {
     const { client, giveBack } = await taken();
@@ -221,14 +146,6 @@ export async function mcpEnvironment(options: McpOptions): Promise<Environment> 
   });
 }
 
-/** Does something about a failure, and throws it on. */
-const failing =
-  (first: () => unknown) =>
-  async (e: unknown): Promise<never> => {
-    await first();
-    throw e;
-  };
-
 function contains({ reference }: McpTask, answer: string): boolean {
   return reference !== undefined && answer.toLowerCase().includes(reference.toLowerCase());
 }
@@ -274,48 +191,6 @@ async function offered({ server, tools: wanted, callSeconds = 60 }: McpOptions):
     });
   }
   return wanted ? found.filter((tool) => wanted.includes(tool.name)) : found;
-}
-
-async function connect(server: McpServer): Promise<Client> {
-  const load = <T>(part: Promise<T>): Promise<T> =>
-    part.catch((cause: unknown) => {
-      throw new WhetstoneError("package.missing", {
-        where: "mcpEnvironment",
-        got: `no package @modelcontextprotocol/sdk (${messageOf(cause)})`,
-        expected: "it, to speak MCP",
-        fix: "npm install @modelcontextprotocol/sdk",
-        cause,
-      });
-    });
-  const { Client: Made } = await load(import("@modelcontextprotocol/sdk/client/index.js"));
-  const client = new Made({ name: "whetstone", version: "0" });
-  if ("command" in server) {
-    const { StdioClientTransport, getDefaultEnvironment } = await load(
-      import("@modelcontextprotocol/sdk/client/stdio.js"),
-    );
-    const { command, args = [], env = {}, cwd } = server;
-    const environment = { ...getDefaultEnvironment(), ...env };
-    await client.connect(
-      new StdioClientTransport({
-        command,
-        args: [...args],
-        env: environment,
-        stderr: "ignore",
-        ...(cwd === undefined ? {} : { cwd }),
-      }),
-    );
-    return client;
-  }
-  const { StreamableHTTPClientTransport } = await load(
-    import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
-  );
-  const { url, headers = {} } = server;
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { ...headers } },
-  });
-  // the SDK's own types disagree under exactOptionalPropertyTypes
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
-  return client;
 }
 
 /** The result of a call as text; what the server says against the call is a result, a server that is gone is not. */

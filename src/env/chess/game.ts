@@ -68,12 +68,12 @@ export function chessGame(options: ChessGameOptions): Environment {
 
   function start(
     task: Task,
-    from?: { fen: string; seen: ReadonlyMap<string, number>; turn: number; heard: string; over: boolean },
+    from?: { fen: string; seen: ReadonlyMap<string, number>; turn: number; news: string; over: boolean },
   ): Episode {
     const game = new Chess(from?.fen ?? String(task.metadata.fen));
     /** How often each position was on the board. */
     const seen = new Map(from?.seen ?? [[placed(game.fen()), 1]]);
-    let { turn, heard, over } = from ?? { turn: 0, heard: "", over: false };
+    let { turn, news, over } = from ?? { turn: 0, news: "", over: false };
     const isRepeated = (): boolean => {
       const key = placed(game.fen());
       seen.set(key, (seen.get(key) ?? 0) + 1);
@@ -101,7 +101,7 @@ export function chessGame(options: ChessGameOptions): Environment {
       observe: async () => ({
         role: "agent",
         observation: {
-          messages: turn === 0 ? [] : [{ role: "user", content: heard }],
+          messages: turn === 0 ? [] : [{ role: "user", content: news }],
           stateKey: `${task.id} ${game.fen()} ${seen.get(placed(game.fen())) ?? 0}`,
           // a long list that few ask for
           get legal() {
@@ -113,39 +113,19 @@ export function chessGame(options: ChessGameOptions): Environment {
         if (over) return alreadyOver;
         turn++;
         if (!played(game, content)) {
-          heard = `${illegal} .${boardText(game.fen())}`;
+          news = `${illegal} .${boardText(game.fen())}`;
           return cut({ rewards: { illegal: -1 }, text: illegal });
         }
         const own = endAfter(1);
         if (own) return cut(own);
         const reply = await replyTo(game, opponent, randomStream(task.seed).split("opponent", game.fen()));
-        heard = `black plays ${named(reply)}${game.inCheck() ? " check" : ""} .${boardText(game.fen())}`;
+        news = `black plays ${named(reply)}${game.inCheck() ? " check" : ""} .${boardText(game.fen())}`;
         const lost = reply.captured && { text: `${loss} ${pieceNames[reply.captured]}` };
         return cut({ ...endAfter(-1), ...lost });
       },
-      fork: async () => start(task, { fen: game.fen(), seen, turn, heard, over }),
+      fork: async () => start(task, { fen: game.fen(), seen, turn, news, over }),
     };
   }
-
-  const expert: Player = (_task, conversation) => {
-    const board = boardIn(conversation);
-    // what was on the board before leads round in circles
-    const before = new Set(
-      conversation.flatMap((m, i) => {
-        const made = m.role === "assistant" ? moveIn(m.content) : undefined;
-        return made ? [afterMove(boardIn(conversation.slice(0, i)), made)] : [];
-      }),
-    );
-    const move = bestMove(board, 1, depth, (one) => before.has(afterMove(board, one)));
-    return move ? nameOf(move) : "";
-  };
-
-  const flawed: Player = (_task, conversation, random) => {
-    const board = boardIn(conversation);
-    const moves = legalMoves(board, 1);
-    const move = random.next() < noise ? moves[random.below(moves.length)] : bestMove(board, 1, 2);
-    return move ? nameOf(move) : "";
-  };
 
   return defineEnvironment({
     name,
@@ -180,8 +160,8 @@ export function chessGame(options: ChessGameOptions): Environment {
         ...[..."abcdefgh"].map((column) => `${column}${row}`),
       ]),
     ],
-    expert,
-    flawed,
+    expert: expertPlayer(depth),
+    flawed: flawedPlayer,
     async verify(task: Task, trajectory: Trajectory) {
       // who was asked for moves would be asked again: what was paid is all that is known
       if (typeof opponent === "function") return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
@@ -194,6 +174,29 @@ export function chessGame(options: ChessGameOptions): Environment {
     },
   });
 }
+
+/** Looks so many half-moves ahead. */
+const expertPlayer =
+  (depth: number): Player =>
+  (_task, conversation) => {
+    const board = boardIn(conversation);
+    // what was on the board before leads round in circles
+    const before = new Set(
+      conversation.flatMap((m, i) => {
+        const made = m.role === "assistant" ? moveIn(m.content) : undefined;
+        return made ? [afterMove(boardIn(conversation.slice(0, i)), made)] : [];
+      }),
+    );
+    const move = bestMove(board, 1, depth, (one) => before.has(afterMove(board, one)));
+    return move ? nameOf(move) : "";
+  };
+
+const flawedPlayer: Player = (_task, conversation, random) => {
+  const board = boardIn(conversation);
+  const moves = legalMoves(board, 1);
+  const move = random.next() < noise ? moves[random.below(moves.length)] : bestMove(board, 1, 2);
+  return move ? nameOf(move) : "";
+};
 
 const ended = (reason: string, winner: 1 | 0 | -1): Step => ({
   rewards: { outcome: winner },

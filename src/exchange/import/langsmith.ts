@@ -29,44 +29,6 @@ export function langsmith(file: string): Importer {
     if (typeof user === "string") userOf.set(textOf(row.traceId) ?? id, user);
   }
 
-  function responseOf(row: Fields, line: number): readonly Entry[] {
-    const id = textOf(row.id);
-    const at = timeOf(row.startTime);
-    if (id === undefined || at === undefined)
-      throw invalid(file, line, "a run without id or start_time", "both");
-    if (row.runType !== "llm") return ignored(`run of type ${textOf(row.runType) ?? "unknown"}`);
-    const prompt = conversationOf(row.inputs);
-    const choices = repliesOf(row.outputs);
-    if (!prompt || choices.length === 0) return ignored("run without inputs or outputs");
-    const metadata = metadataOf(row);
-    const asked = objectOf(objectOf(unwrapped(row.extra))?.invocation_params) ?? {};
-    const trace = textOf(row.traceId) ?? id;
-    const user = userOf.get(trace);
-    const [input, output] = [numberOf(row.promptTokens), numberOf(row.completionTokens)];
-    const thread = textOf(metadata.thread_id ?? metadata.session_id ?? metadata.conversation_id);
-    return [
-      {
-        kind: "response",
-        draft: {
-          id: named(id),
-          session: named(trace),
-          ...(user === undefined ? {} : { user }),
-          at,
-          ms: Math.max(0, (timeOf(row.endTime) ?? at) - at),
-          model: textOf(metadata.ls_model_name ?? asked.model ?? asked.model_name) ?? "",
-          settings: Object.fromEntries(
-            Object.entries(asked).filter(([name]) => name !== "model" && name !== "tools"),
-          ),
-          prompt,
-          choices,
-          status: "complete",
-          ...(input === undefined || output === undefined ? {} : { usage: { input, output } }),
-          tags: thread === undefined ? {} : { "langsmith.thread": thread },
-        },
-      },
-    ];
-  }
-
   function feedbackOf(row: Fields, line: number): readonly Entry[] {
     const id = textOf(row.id);
     const at = timeOf(row.createdAt ?? row.modifiedAt ?? row.startTime);
@@ -125,7 +87,7 @@ export function langsmith(file: string): Importer {
     entries({ value, line }) {
       const row = fieldsOf(value);
       if (row.key !== undefined) return feedbackOf(row, line);
-      if (row.runType !== undefined) return responseOf(row, line);
+      if (row.runType !== undefined) return responseOf(file, userOf, row, line);
       throw invalid(
         file,
         line,
@@ -134,6 +96,49 @@ export function langsmith(file: string): Importer {
       );
     },
   };
+}
+
+function responseOf(
+  file: string,
+  userOf: ReadonlyMap<Id, string>,
+  row: Fields,
+  line: number,
+): readonly Entry[] {
+  const id = textOf(row.id);
+  const at = timeOf(row.startTime);
+  if (id === undefined || at === undefined)
+    throw invalid(file, line, "a run without id or start_time", "both");
+  if (row.runType !== "llm") return ignored(`run of type ${textOf(row.runType) ?? "unknown"}`);
+  const prompt = conversationOf(row.inputs);
+  const choices = repliesOf(row.outputs);
+  if (!prompt || choices.length === 0) return ignored("run without inputs or outputs");
+  const metadata = metadataOf(row);
+  const asked = objectOf(objectOf(unwrapped(row.extra))?.invocation_params) ?? {};
+  const trace = textOf(row.traceId) ?? id;
+  const user = userOf.get(trace);
+  const [input, output] = [numberOf(row.promptTokens), numberOf(row.completionTokens)];
+  const thread = textOf(metadata.thread_id ?? metadata.session_id ?? metadata.conversation_id);
+  return [
+    {
+      kind: "response",
+      draft: {
+        id: named(id),
+        session: named(trace),
+        ...(user === undefined ? {} : { user }),
+        at,
+        ms: Math.max(0, (timeOf(row.endTime) ?? at) - at),
+        model: textOf(metadata.ls_model_name ?? asked.model ?? asked.model_name) ?? "",
+        settings: Object.fromEntries(
+          Object.entries(asked).filter(([name]) => name !== "model" && name !== "tools"),
+        ),
+        prompt,
+        choices,
+        status: "complete",
+        ...(input === undefined || output === undefined ? {} : { usage: { input, output } }),
+        tags: thread === undefined ? {} : { "langsmith.thread": thread },
+      },
+    },
+  ];
 }
 
 const metadataOf = (row: Fields): Fields => objectOf(objectOf(unwrapped(row.extra))?.metadata) ?? {};

@@ -1,4 +1,5 @@
 import { toolOf, withTools } from "../../common/text/chatWire.ts";
+import { numberIn } from "../../common/text/numberIn.ts";
 import { keyOf } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/types.ts";
@@ -115,8 +116,7 @@ function sharedText(a: string, b: string): number {
 /** Also parses text, for CSV; undefined if absent, NaN if invalid. */
 function rewardIn(value: Json | undefined): number | undefined {
   if (value === undefined || value === null || value === "") return undefined;
-  const text = typeof value === "string" ? value.trim() : "";
-  return numberOf(value) ?? (text === "" ? Number.NaN : Number(text));
+  return numberOf(value) ?? numberIn(typeof value === "string" ? value : "");
 }
 
 function labelOf(value: Json): boolean | undefined {

@@ -1,5 +1,7 @@
 /** Co-evolution of instructions and policy from the same rewards, as pieces of a method. */
+
 import { z } from "zod";
+import { mapById } from "../../common/mapById.ts";
 import { mean } from "../../common/statistics/statistics.ts";
 import type { Ctx, Memory } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
@@ -149,7 +151,7 @@ function judged(
   options: CoEvolutionOptions,
   rate: number,
 ): { readonly members: readonly Instruction[]; readonly attempts: readonly Attempt[] } {
-  const byId = new Map(trajectories.map((t) => [t.id, t]));
+  const byId = mapById(trajectories);
   let members = before;
   const attempts: Attempt[] = [];
   for (const [task, group] of Map.groupBy(units, (unit) => unit.group)) {

@@ -1,7 +1,9 @@
 /** Artefacts for the dashboard's pages: versions, changes, reasons, the feedback behind them, and their effect on success. */
+
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { artefactDiff, artefactParts } from "../../common/artefacts/diff.ts";
+import { mapById } from "../../common/mapById.ts";
 import { foldedDiff, mostPairs } from "../../common/text/lineDiff.ts";
 import {
   type ArtefactMeasure,
@@ -151,7 +153,7 @@ async function contentsOf(
 
 /** The nearest relatives (parents and children over several generations), oldest first. */
 function relativesOf(rows: readonly ArtefactRow[], of: ArtefactRow): readonly ArtefactRow[] {
-  const byId = new Map(rows.map((row) => [row.id, row]));
+  const byId = mapById(rows);
   const children = new Map<Id, ArtefactRow[]>();
   for (const row of rows) {
     for (const parent of row.parents) children.set(parent, [...(children.get(parent) ?? []), row]);

@@ -12,7 +12,8 @@ import { traces } from "../otlp.ts";
 import { type Refused, refusal } from "../refusal.ts";
 import { isLoopback } from "../requestOrigin.ts";
 import { versionRoutes } from "../versions.ts";
-import { type GatewayState, gateway } from "./gateway.ts";
+import { gateway } from "./gateway.ts";
+import type { GatewayState } from "./runningCalls.ts";
 import { sessionTable } from "./sessions.ts";
 import type { LiveVersions } from "./versions.ts";
 

@@ -3,6 +3,7 @@ import { hash, randomUUID } from "node:crypto";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
 import type { Id, TurnTokens } from "../../core/types.ts";
 import { type Path, pathOf, step, stepOnce } from "./path.ts";
+import { conversationIndex, type UnplacedCall, unplacedCalls } from "./underway.ts";
 
 /**
  * Why a call begins a new trajectory of its session. Retried: the same prompt as before. Branched: it continues a reply that
@@ -26,15 +27,7 @@ export interface Place {
 export interface Opened {
   readonly session: Id;
   readonly path: Path;
-  readonly underway: Underway;
-}
-
-/** A call until it is placed. */
-interface Underway {
-  /** The conversation that it continues, if the call names no session. */
-  readonly from: string | undefined;
-  readonly user: Id | undefined;
-  begun: boolean;
+  readonly underway: UnplacedCall;
 }
 
 /** The user of a call, and when it ended, in milliseconds since 1970. */
@@ -123,12 +116,8 @@ const mostCallers = 10_000;
 export function sessionTable(options: SessionOptions = {}): SessionTable {
   const { most = 100_000, mostOfOne = 256, silence = 3_600_000 } = options;
   const table = new Map<Id, Session>();
-  /** Sessions by the digest of a conversation that can be continued: mostly one; of several identical ones, the latest last. */
-  const conversations = new Map<string, Id | Set<Id>>();
-  /** Number of running calls that continue a conversation of a session. */
-  const goingOn = new Map<string, number>();
-  /** Sessions of running calls, each with its first caller. */
-  const running = new Map<Id, { readonly user: Id | undefined; calls: number }>();
+  const conversations = conversationIndex();
+  const running = unplacedCalls();
   /** First callers of sessions whose first call got no response; the most recent sessions only. */
   const firstCallers = new Map<Id, Pick<Ended, "user">>();
   let replies = 0;
@@ -149,33 +138,9 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     return session;
   }
 
-  function link(digest: string, { id, user }: Session): void {
-    const key = scoped(digest, user);
-    const alike = conversations.get(key);
-    if (alike === undefined) conversations.set(key, id);
-    else if (alike instanceof Set) alike.add(id);
-    else if (alike !== id) conversations.set(key, new Set([alike, id]));
-  }
-
-  function unlink(digest: string, { id, user }: Session): void {
-    const key = scoped(digest, user);
-    const alike = conversations.get(key);
-    if (alike === id || (alike instanceof Set && alike.delete(id) && alike.size === 0)) {
-      conversations.delete(key);
-    }
-  }
-
-  /** The latest session of a conversation that no call continues, otherwise the latest. */
-  function sessionOf(conversation: string): Id | undefined {
-    const alike = conversations.get(conversation);
-    if (!(alike instanceof Set)) return alike;
-    const ids = [...alike];
-    return ids.findLast((id) => !goingOn.has(`${conversation}\n${id}`)) ?? ids.at(-1);
-  }
-
   function drop(digest: string, session: Session): void {
     session.heads.delete(digest);
-    unlink(digest, session);
+    conversations.unlink(scoped(digest, session.user), session.id);
     replies--;
   }
 
@@ -187,7 +152,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       const digest = step(asked, message);
       if (!session.heads.has(digest)) replies++;
       session.heads.set(digest, { ...at, ...(tokens ? { tokens: digestOf(tokens) } : {}) });
-      link(digest, session);
+      conversations.link(scoped(digest, session.user), session.id);
     }
     for (const digest of session.heads.keys()) {
       if (session.heads.size <= mostOfOne) break;
@@ -201,26 +166,12 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     }
   }
 
-  /** Removes a running call. */
-  function abandon({ session, underway }: Pick<Opened, "session" | "underway">): void {
-    if (!underway.begun) return;
-    underway.begun = false;
-    if (underway.from !== undefined) {
-      const place = `${underway.from}\n${session}`;
-      const others = (goingOn.get(place) ?? 0) - 1;
-      if (others > 0) goingOn.set(place, others);
-      else goingOn.delete(place);
-    }
-    const first = running.get(session);
-    if (first && --first.calls === 0) running.delete(session);
-  }
-
   /** Marks all replies to the same prompt as continued. */
   function close(session: Session, { trajectory, turn }: Pick<Head, "trajectory" | "turn">): void {
     for (const [digest, head] of session.heads) {
       if (head.trajectory !== trajectory || head.turn !== turn) continue;
       head.open = false;
-      unlink(digest, session);
+      conversations.unlink(scoped(digest, session.user), session.id);
     }
   }
 
@@ -230,31 +181,23 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       if (session !== undefined) return { session, path, underway };
       const known = path.upTo.findLast((digest) => conversations.has(scoped(digest, user)));
       const from = known === undefined ? undefined : scoped(known, user);
-      const id = from === undefined ? undefined : sessionOf(from);
+      const isTaken = (id: Id): boolean => from !== undefined && running.continues(from, id);
+      const id = from === undefined ? undefined : conversations.latest(from, isTaken);
       return { session: id ?? `s_${randomUUID()}`, path, underway: { ...underway, from } };
     },
 
-    begin({ session, underway }) {
-      underway.begun = true;
-      if (underway.from !== undefined) {
-        const place = `${underway.from}\n${session}`;
-        goingOn.set(place, (goingOn.get(place) ?? 0) + 1);
-      }
-      const first = running.get(session) ?? { user: underway.user, calls: 0 };
-      first.calls++;
-      running.set(session, first);
-    },
+    begin: running.begin,
 
-    abandon,
+    abandon: running.end,
 
     knows: (session) => table.has(session),
 
-    ownerOf: (session) => firstCallers.get(session) ?? table.get(session) ?? running.get(session),
+    ownerOf: (session) => firstCallers.get(session) ?? table.get(session) ?? running.firstOf(session),
 
     place({ session: id, path, underway, user, at }, choices) {
       // of calls without a response keep the user only: otherwise an upstream that is down would fill the memory
-      if (choices.length === 0) noteCaller(id, (running.get(id) ?? { user }).user);
-      abandon({ session: id, underway });
+      if (choices.length === 0) noteCaller(id, (running.firstOf(id) ?? { user }).user);
+      running.end({ session: id, underway });
       const kept = choices.length > 0 || table.has(id);
       const session = kept ? touch(id, user, at) : begun(id, user);
       const found = path.upTo.findLast((digest) => session.heads.has(digest));

@@ -77,11 +77,29 @@ const isOver = ({ marks: { expires } }: Saved): boolean =>
   expires !== undefined && Date.parse(expires) <= Date.now();
 const isKind = (x: unknown): x is Kind => kinds.some((kind) => kind === x);
 
-export function checkpoints(root: string): Checkpoints {
+interface CheckpointFiles {
+  folderOf(model: string, kind: Kind, name: string): string;
+  /** A new path for an unfinished folder, so that a checkpoint's folder is always complete. */
+  aside(): string;
+  /** Writes the description of a checkpoint into its folder. */
+  write(folder: string, what: About & CheckpointAttributes): Promise<void>;
+  /** Moves a folder aside, if it exists. @returns its new place, to be deleted. */
+  moved(folder: string): Promise<string>;
+  /** Finds a checkpoint, even an expired one. */
+  read(model: string, kind: Kind, name: string): Promise<Saved | undefined>;
+  /** All checkpoints of a model, even expired ones. */
+  all(model: string): Promise<readonly Saved[]>;
+  models(): Promise<readonly string[]>;
+  /** Deletes unfinished files of a server that was killed. */
+  tidy(): Promise<void>;
+}
+
+/** Checkpoints on disk. */
+function checkpointFiles(root: string): CheckpointFiles {
   const folderOf = (model: string, kind: Kind, name: string): string =>
     join(root, "models", folderName(model), kind, name);
   const unfinished = join(root, "unfinished");
-  /** Folder for writes and deletions in progress, so that a checkpoint's folder is always complete. */
+  /** Folder for writes and deletions in progress. */
   const own = join(unfinished, randomUUID());
   const aside = (): string => join(own, randomUUID());
 
@@ -91,7 +109,6 @@ export function checkpoints(root: string): Checkpoints {
     await writeFile(half, `${JSON.stringify(what)}\n`);
     await rename(half, join(folder, aboutFile));
   }
-  /** Moves a folder aside, if it exists. @returns its new place, to be deleted. */
   async function moved(folder: string): Promise<string> {
     const to = aside();
     await mkdir(own, { recursive: true });
@@ -100,25 +117,7 @@ export function checkpoints(root: string): Checkpoints {
     });
     return to;
   }
-  const gone = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
-  const missing = (path: string): Fault =>
-    fault(`path: got ${path}, which is not among the checkpoints of this server.`);
-
-  /** The last change in progress of each folder. */
-  const changing = new Map<string, Promise<unknown>>();
-  /** Serialises changes to one folder. */
-  async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
-    const mine = (changing.get(folder) ?? Promise.resolve()).then(work, work);
-    changing.set(folder, mine);
-    try {
-      return await mine;
-    } finally {
-      if (changing.get(folder) === mine) changing.delete(folder);
-    }
-  }
-
-  /** Finds a checkpoint, even an expired one. */
-  async function onDisk(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
+  async function read(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
     const folder = folderOf(model, kind, name);
     const file = join(folder, aboutFile);
     const text = await readFile(file, "utf8").catch(() => undefined);
@@ -140,15 +139,11 @@ export function checkpoints(root: string): Checkpoints {
       time: there.birthtime,
     };
   }
-  async function read(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
-    const saved = await onDisk(model, kind, name);
-    return saved && !isOver(saved) ? saved : undefined;
-  }
   async function all(model: string): Promise<readonly Saved[]> {
     const found = await Promise.all(
       kinds.map(async (kind) => {
         const names = await readdir(join(root, "models", folderName(model), kind)).catch(() => []);
-        return await Promise.all(names.sort().map((name) => onDisk(model, kind, name)));
+        return await Promise.all(names.sort().map((name) => read(model, kind, name)));
       }),
     );
     return found.flat().filter((one) => one !== undefined);
@@ -158,6 +153,43 @@ export function checkpoints(root: string): Checkpoints {
     return folders.map((name) => name.replaceAll("_", ":"));
   }
 
+  async function tidy(): Promise<void> {
+    for (const other of await readdir(unfinished).catch(() => [])) {
+      if (join(unfinished, other) !== own) await gone(join(unfinished, other));
+    }
+  }
+
+  return { folderOf, aside, write, moved, read, all, models, tidy };
+}
+
+const gone = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
+const missing = (path: string): Fault =>
+  fault(`path: got ${path}, which is not among the checkpoints of this server.`);
+
+/** Serialises changes to one folder. */
+function byFolder(): <T>(folder: string, work: () => Promise<T>) => Promise<T> {
+  /** The last change in progress of each folder. */
+  const changing = new Map<string, Promise<unknown>>();
+  return async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
+    const mine = (changing.get(folder) ?? Promise.resolve()).then(work, work);
+    changing.set(folder, mine);
+    try {
+      return await mine;
+    } finally {
+      if (changing.get(folder) === mine) changing.delete(folder);
+    }
+  };
+}
+
+export function checkpoints(root: string): Checkpoints {
+  const files = checkpointFiles(root);
+  const { aside, moved, write } = files;
+  const alone = byFolder();
+  async function read(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
+    const saved = await files.read(model, kind, name);
+    return saved && !isOver(saved) ? saved : undefined;
+  }
+
   const save: Checkpoints["save"] = async (model, kind, name, what, fill, options = {}) => {
     const { overwritten = false, marks = {} } = options;
     if (!nameForm.test(name)) {
@@ -165,7 +197,7 @@ export function checkpoints(root: string): Checkpoints {
         `path: got ${JSON.stringify(name)}, expected letters, digits, dots, dashes and underscores.`,
       );
     }
-    const folder = folderOf(model, kind, name);
+    const folder = files.folderOf(model, kind, name);
     const path = `tinker://${model}/${kind}/${name}`;
     const taken = async (): Promise<Fault | undefined> =>
       !overwritten && (await read(model, kind, name))
@@ -209,9 +241,9 @@ export function checkpoints(root: string): Checkpoints {
     },
     async list(model) {
       if (!modelForm.test(model)) return [];
-      return (await all(model)).filter((saved) => !isOver(saved));
+      return (await files.all(model)).filter((saved) => !isOver(saved));
     },
-    models,
+    models: files.models,
     async copy({ path, folder, kind, name, about }, model, marks) {
       try {
         return await save(model, kind, name, about, (to) => cp(folder, to, { recursive: true }), { marks });
@@ -228,11 +260,9 @@ export function checkpoints(root: string): Checkpoints {
       }),
     remove: ({ folder }) => alone(folder, async () => gone(await moved(folder))),
     async tidy() {
-      for (const other of await readdir(unfinished).catch(() => [])) {
-        if (join(unfinished, other) !== own) await gone(join(unfinished, other));
-      }
-      for (const model of await models()) {
-        for (const { folder } of (await all(model)).filter(isOver)) {
+      await files.tidy();
+      for (const model of await files.models()) {
+        for (const { folder } of (await files.all(model)).filter(isOver)) {
           await alone(folder, async () => gone(await moved(folder)));
         }
       }

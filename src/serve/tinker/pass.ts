@@ -5,7 +5,8 @@ import { gatherIds, pack } from "../../common/tokens/pack.ts";
 import { concatIds } from "../../common/tokens/sequence.ts";
 import type { Batch, Row } from "../../core/batch.ts";
 import type { Loss, Model } from "../../core/model.ts";
-import type { Datum, ForwardBackwardOutput, ModelInput, Tensor } from "../../engine/tinker/protocol.ts";
+import type { Datum, ForwardBackwardOutput, ModelInput } from "../../engine/tinker/protocol.ts";
+import type { Tensor } from "../../engine/tinker/tensors.ts";
 import { type Fault, fault, isFault } from "./fault.ts";
 import type { ChosenLoss, Element } from "./losses.ts";
 

@@ -9,8 +9,9 @@ import { limitedServer } from "../../http/server.ts";
 import { isLoopback, isOwnName } from "../requestOrigin.ts";
 import { sampleBody, saveExternalRequest } from "./bodies.ts";
 import { type Asked, isProtobuf, passReader, read, readAsked, readPrompt } from "./body.ts";
+import type { Pending } from "./models.ts";
 import { downloads, restRoutes } from "./rest.ts";
-import { type Pending, type Service, type ServiceOptions, service } from "./service.ts";
+import { type Service, type ServiceOptions, service } from "./service.ts";
 
 export interface TinkerServerOptions extends ServiceOptions {
   /** Default 0: any free port. */
@@ -152,6 +153,15 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
     }),
   );
 
+  trainingRoutes(app, api);
+  samplingRoutes(app, api);
+  resultRoutes(app, api, patience);
+  restRoutes(app, api, files);
+  return app;
+}
+
+/** Sessions, models, and the numbered operations on them. */
+function trainingRoutes(app: Hono, api: Service): void {
   app.post("/create_session", async (c) => {
     await read(c, wire.createSessionRequest);
     const session_id = api.createSession(c.req.header("x-idempotency-key"));
@@ -193,7 +203,9 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
   numbered("/load_weights", (c) => readAsked(c, wire.loadWeightsRequest), api.load);
   numbered("/save_weights_for_sampler", (c) => readAsked(c, wire.saveForSamplerRequest), api.saveForSampler);
   numbered("/save_weights_external", (c) => readAsked(c, saveExternalRequest), api.saveExternal);
+}
 
+function samplingRoutes(app: Hono, api: Service): void {
   app.post("/create_sampling_session", async (c) => {
     const id = await api.createSampler(await read(c, wire.createSamplingSessionRequest));
     return c.json({ type: "create_sampling_session", sampling_session_id: id });
@@ -204,7 +216,10 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
   });
   app.get("/samplers/:id", (c) => c.json(api.sampler(c.req.param("id"))));
   app.post("/asample", async (c) => c.json(api.sample(await readPrompt(c, sampleBody))));
+}
 
+/** @param patience seconds that a poll waits. */
+function resultRoutes(app: Hono, api: Service, patience: number): void {
   app.post("/retrieve_future", async (c) => {
     const { request_id } = await read(c, wire.retrieveFutureRequest);
     const polled = await api.futures.poll(request_id, 1000 * patience);
@@ -235,7 +250,4 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
     const seconds = Math.min(timeout ?? patience, patience);
     return c.json(await api.ended(sampling_session_id, cloned_sampler_id, prev_cursor, 1000 * seconds));
   });
-
-  restRoutes(app, api, files);
-  return app;
 }

@@ -1,5 +1,6 @@
-import { type DType, node, type Operation, type Tensor } from "../graph.ts";
+import { node, type Operation, type Tensor } from "../graph.ts";
 import { elementType } from "../onnx.ts";
+import type { DType } from "../shape.ts";
 
 const operation: Operation<null> = {
   name: "cast",

@@ -8,7 +8,8 @@ import type { Model } from "../../../src/core/model.ts";
 import type { Reduction } from "../../../src/engine/tinker/datum.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
 import { readPass, writeOutput } from "../../../src/engine/tinker/protobuf.ts";
-import { floatTensor, protobufType, sampleRequest } from "../../../src/engine/tinker/protocol.ts";
+import { protobufType, sampleRequest } from "../../../src/engine/tinker/protocol.ts";
+import { floatTensor } from "../../../src/engine/tinker/tensors.ts";
 import { withCode } from "../../train/world.ts";
 import { batchOf, codec, linear } from "../local/support.ts";
 

@@ -6,7 +6,6 @@ import { linesOf, probeServer } from "../../../src/engine/tinker/probe.ts";
 import { readPass, writeOutput } from "../../../src/engine/tinker/protobuf.ts";
 import {
   adamParams,
-  floatTensor,
   forwardBackwardRequest,
   forwardRequest,
   outputJson,
@@ -15,6 +14,7 @@ import {
   sampleRequest,
 } from "../../../src/engine/tinker/protocol.ts";
 import { openSession } from "../../../src/engine/tinker/session.ts";
+import { floatTensor } from "../../../src/engine/tinker/tensors.ts";
 import { transport } from "../../../src/engine/tinker/transport.ts";
 import { codec } from "../local/support.ts";
 

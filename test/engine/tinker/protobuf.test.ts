@@ -9,10 +9,8 @@ import {
   writeSamples,
 } from "../../../src/engine/tinker/protobuf.ts";
 import {
-  floatTensor,
   forwardBackwardOutput,
   forwardBackwardRequest,
-  idTensor,
   inputJson,
   outputJson,
   type Pass,
@@ -20,9 +18,9 @@ import {
   type SampleResponse,
   sampleResponse,
   samplesJson,
-  tensorOf,
   textInput,
 } from "../../../src/engine/tinker/protocol.ts";
+import { floatTensor, idTensor, tensorOf } from "../../../src/engine/tinker/tensors.ts";
 
 const hex = (b: Uint8Array): string => Buffer.from(b).toString("hex");
 const pass: Pass = {

@@ -6,7 +6,8 @@ import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
 import { readOutput, writePass } from "../../../src/engine/tinker/protobuf.ts";
-import { idTensor, protobufType, tensorOf, textInput } from "../../../src/engine/tinker/protocol.ts";
+import { protobufType, textInput } from "../../../src/engine/tinker/protocol.ts";
+import { idTensor, tensorOf } from "../../../src/engine/tinker/tensors.ts";
 import { openBase, tinyBase } from "../../../src/serve/tinker/bases.ts";
 import { type TinkerServer, tinkerServer } from "../../../src/serve/tinker/server.ts";
 

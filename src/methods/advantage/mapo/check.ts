@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
@@ -16,7 +17,7 @@ const arm = (recipe: Recipe): Arm => ({
   grid: [0.2, 0.4, 0.8, 1.6].map((learningRate) => ({ learningRate })),
   async measure({ learningRate }, seed) {
     const environment = counsel({ leaves: 0.1, drift: 1.5 });
-    const byId = new Map(environment.tasks("train").map((t) => [t.id, t]));
+    const byId = mapById(environment.tasks("train"));
     const moods: number[] = [];
     const { counters } = await trainInMemory({
       environment,

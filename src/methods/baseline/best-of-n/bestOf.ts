@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import { evaluatorIn } from "../../../core/evaluator.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { actionTokens, type Id, type Trajectory } from "../../../core/types.ts";
@@ -19,7 +20,7 @@ export function bestOf(rollout: Rollout): Rollout {
       const values = scores.length > 0 ? scores : t.turns.flatMap((turn) => Object.values(turn.rewards));
       return values.length === 0 ? Number.NEGATIVE_INFINITY : values.reduce((a, b) => a + b);
     };
-    const byId = new Map(experience.trajectories.map((t) => [t.id, t]));
+    const byId = mapById(experience.trajectories);
     const scores = await Promise.all(
       experience.units.map(async ({ members }) => {
         const values = await Promise.all(members.flatMap((id) => byId.get(id) ?? []).map(worth));

@@ -1,6 +1,7 @@
 /** Merges two candidates: takes from each the texts that it changed. */
 
 import { joinedOrigins } from "../../../common/artefacts/origins.ts";
+import { mapById } from "../../../common/mapById.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
 import { type Random, shuffled } from "../../../core/random.ts";
 import type { Id } from "../../../core/types.ts";
@@ -36,7 +37,7 @@ export function mergeOf(
   random: Random,
   most = Number.POSITIVE_INFINITY,
 ): Merged | undefined {
-  const byId = new Map(members.map((one) => [one.id, one]));
+  const byId = mapById(members);
   const front = shuffled(undominated(members), random.split("pair"));
   for (const [i, a] of front.entries()) {
     for (const b of front.slice(i + 1)) {

@@ -1,4 +1,5 @@
 import { leastDeviation, moments, onTop } from "../../../advantage/returns.ts";
+import { mapById } from "../../../common/mapById.ts";
 import { overAll, tokenRange } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage, Credited } from "../../../core/slots.ts";
 import type { Id, Turn } from "../../../core/types.ts";
@@ -33,7 +34,7 @@ export function clusterNormalised(options: ClusterNormalisedOptions): Advantage<
     name: "clusterNormalised",
     init: () => null,
     apply: ({ trajectories, channels }, _state, soFar) => {
-      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const byId = mapById(trajectories);
       const pools = new Map<string, Cluster[]>();
       for (const channel of named) {
         for (const credit of channels[channel] ?? []) {

@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import { signalValue } from "../../../core/signal.ts";
 import type { Credit, Credited } from "../../../core/slots.ts";
 import type { Id } from "../../../core/types.ts";
@@ -32,7 +33,7 @@ export function outcomeBonus(options: OutcomeBonusOptions = {}): Credit {
   const { role = "agent", outcome = "outcome", good = 0.8, bonus = 1 } = options;
   const { served = "ranking", unavailable = "ranking.unavailable" } = options;
   return ({ signals, trajectories }) => {
-    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const byId = mapById(trajectories);
     const places = (channel: string): Credited[] =>
       signals.flatMap((signal) => {
         const value = signal.channel === channel ? signalValue(signal) : undefined;

@@ -1,4 +1,5 @@
 import { leastDeviation, moments, onTop, scoredGroups } from "../../../advantage/returns.ts";
+import { mapById } from "../../../common/mapById.ts";
 import { tokenRange, turnOffsets } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
 import type { Id } from "../../../core/types.ts";
@@ -35,7 +36,7 @@ export function gatedIntrinsic(options: GatedIntrinsicOptions): Advantage<null> 
     name: "gatedIntrinsic",
     init: () => null,
     apply: (evidence, _state, soFar) => {
-      const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+      const byId = mapById(evidence.trajectories);
       const credits = Map.groupBy(evidence.channels[channel] ?? [], ({ at }) => at.trajectory);
       const intrinsic = new Map<Id, Float32Array>();
       const gates = new Map<Id, number>();

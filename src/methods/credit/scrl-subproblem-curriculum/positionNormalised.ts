@@ -1,4 +1,5 @@
 import { leastDeviation, moments, onTop } from "../../../advantage/returns.ts";
+import { mapById } from "../../../common/mapById.ts";
 import { byPlace, byTrajectory, overAll, tokenRange } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
 import type { Id } from "../../../core/types.ts";
@@ -32,7 +33,7 @@ export function positionNormalised(options: PositionNormalisedOptions = {}): Adv
     name: "positionNormalised",
     init: () => null,
     apply: ({ trajectories, units, channels }, _state, soFar) => {
-      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const byId = mapById(trajectories);
       const credits = byTrajectory(channels[channel] ?? []);
       const advantages = new Map<Id, Float32Array>();
       let compared = 0;

@@ -1,4 +1,5 @@
 import { type Asked, answerLikelihoods } from "../../../annotate/likelihoods.ts";
+import { mapById } from "../../../common/mapById.ts";
 import type { Annotate } from "../../../core/slots.ts";
 import type { Id, Task, Trajectory } from "../../../core/types.ts";
 
@@ -47,7 +48,7 @@ export function answerClusters(options: AnswerClustersOptions = {}): Annotate {
   const { opening = "answer", same = alike, supports = contains, support = 1, references = 3 } = options;
   const { answerOf = (t: Trajectory) => answerAfter(opening, t) } = options;
   return async (ctx, { trajectories, units }) => {
-    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const byId = mapById(trajectories);
     const rank = new Map<Id, Float32Array>();
     const share = new Map<Id, Float32Array>();
     const trust = new Map<Id, Float32Array>();

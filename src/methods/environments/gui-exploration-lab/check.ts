@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import type { Model } from "../../../core/model.ts";
 import { randomStream } from "../../../core/random.ts";
 import { succeeded } from "../../../core/types.ts";
@@ -53,7 +54,7 @@ const prior: Prior = (seen, word) => {
 /** Four times every task of a split. */
 async function scores(policy: Model, seed: number, split: string) {
   const environment = world(seed);
-  const tasks = new Map(environment.tasks(split).map((task) => [task.id, task]));
+  const tasks = mapById(environment.tasks(split));
   const rounds = Array.from({ length: 4 }, (_, round) =>
     evaluate({
       environment,

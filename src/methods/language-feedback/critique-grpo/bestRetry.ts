@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { actionTokens, type Id, paid, succeeded, type Trajectory, type Unit } from "../../../core/types.ts";
 
@@ -15,7 +16,7 @@ import { actionTokens, type Id, paid, succeeded, type Trajectory, type Unit } fr
 export function bestRetry(rollout: Rollout): Rollout {
   return async (ctx) => {
     const experience = await rollout(ctx);
-    const byId = new Map(experience.trajectories.map((t) => [t.id, t]));
+    const byId = mapById(experience.trajectories);
     const left = new Set<Id>();
     const units: Unit[] = [];
     for (const [group, own] of Map.groupBy(experience.units, (unit) => unit.group)) {

@@ -1,4 +1,5 @@
 import { onTop } from "../../../advantage/returns.ts";
+import { mapById } from "../../../common/mapById.ts";
 import { divergenceAt } from "../../../common/statistics/divergence.ts";
 import { type Hindsight, hindsightColumns, hindsightOf } from "../../../common/tokens/hindsight.ts";
 import type { Advantage } from "../../../core/slots.ts";
@@ -34,7 +35,7 @@ export function disagreementToGo(options: DisagreementToGoOptions = {}): Advanta
     name: "disagreementToGo",
     init: () => null,
     apply: ({ trajectories, units, notes }, _state, soFar) => {
-      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const byId = mapById(trajectories);
       const said = new Map<Id, Hindsight>();
       const advantages = new Map<Id, Float32Array>();
       let [sum, tokens] = [0, 0];

@@ -2,6 +2,7 @@ import type { Row } from "../../../core/batch.ts";
 import type { Codec } from "../../../core/model.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Trajectory, Turn, Unit } from "../../../core/types.ts";
+import { ofMembers } from "../../../rollout/addedRows.ts";
 
 /** The role that such rows name. */
 export const teacherRole = "teacher";
@@ -24,13 +25,7 @@ export const teacherRole = "teacher";
 export function withTeacherRows(rollout: Rollout): Rollout {
   return async (ctx) => {
     const own = await rollout(ctx);
-    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
-    const made = own.units.flatMap((unit) =>
-      unit.members.flatMap((id) => {
-        const t = byId.get(id);
-        return t ? rowsOf(t, unit, (turn) => ctx.model(turn.model).codec) : [];
-      }),
-    );
+    const made = ofMembers(own, (t, unit) => rowsOf(t, unit, (turn) => ctx.model(turn.model).codec));
     const rows = made.filter((row) => row !== undefined);
     return {
       ...own,

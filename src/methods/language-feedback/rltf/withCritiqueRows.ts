@@ -1,9 +1,9 @@
-import { trajectoryRows } from "../../../common/tokens/pack.ts";
 import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Message, Trajectory, Unit } from "../../../core/types.ts";
+import type { Message, Trajectory, Turn, Unit } from "../../../core/types.ts";
+import { demonstratedRows, ofMembers } from "../../../rollout/addedRows.ts";
 
 /** The role that such rows name. */
 export const critiquerRole = "critiquer";
@@ -28,13 +28,10 @@ export function withCritiqueRows(rollout: Rollout, options: WithCritiqueRowsOpti
   const { question = critiqueAsked } = options;
   return async (ctx) => {
     const own = await rollout(ctx);
-    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
-    const rows = own.units.flatMap((unit) =>
-      unit.members.flatMap((id) => {
-        const [t, critique] = [byId.get(id), own.critiques?.get(id)];
-        return t && critique ? rowsOf(ctx, t, unit, question, critique.text) : [];
-      }),
-    );
+    const rows = ofMembers(own, (t, unit) => {
+      const critique = own.critiques?.get(t.id);
+      return critique ? rowsOf(ctx, t, unit, question, critique.text) : [];
+    });
     return { ...own, rows: [...(own.rows ?? []), ...rows] };
   };
 }
@@ -48,16 +45,11 @@ function rowsOf(ctx: Ctx, t: Trajectory, unit: Unit, question: string, text: str
   const { codec } = ctx.model(last.model);
   const messages: readonly Message[] = [...last.prompt, last.action, { role: "user", content: question }];
   const action = concatIds([codec.encode(text), Int32Array.of(codec.endId)]);
-  const unknown = new Float32Array(action.length).fill(Number.NaN);
-  const tokens = { prompt: codec.open(messages), action, logp: unknown, behaviour: unknown };
-  const turn = {
+  const turn: Turn = {
     ...last,
     role: critiquerRole,
     prompt: messages,
-    action: { role: "assistant", content: text } as const,
-    tokens,
-    spans: {},
+    action: { role: "assistant", content: text },
   };
-  const written = { ...t, role: critiquerRole, turns: [turn], origin: "demonstrated" } as const;
-  return trajectoryRows(written, unit, new Float32Array(action.length).fill(1)).rows;
+  return demonstratedRows({ ...t, role: critiquerRole }, unit, turn, codec.open(messages), action);
 }

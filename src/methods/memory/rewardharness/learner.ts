@@ -1,5 +1,6 @@
 /** A judge with an evolving library, as pieces of a method: it first learns from labels, then its scores are the reward. */
 import { z } from "zod";
+import { mapById } from "../../../common/mapById.ts";
 import type { Ctx, Memory } from "../../../core/context.ts";
 import { type Able, counted, evaluatorIn } from "../../../core/evaluator.ts";
 import type { Json } from "../../../core/json.ts";
@@ -47,7 +48,7 @@ export function rewardHarness(options: RewardHarnessOptions): {
       const library = evolutionIn(ctx.memory)?.best.library;
       if (!library) return [];
       const judge = counted(options.judge(library), ctx);
-      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const byId = mapById(trajectories);
       const groups = [...Map.groupBy(units, ({ group }) => group).values()];
       const judged = groups.map(async (group): Promise<readonly Signal[]> => {
         const members = group.flatMap((unit) => unit.members.flatMap((id) => byId.get(id) ?? []));
@@ -116,7 +117,7 @@ async function labelsOf(
   { labeller }: RewardHarnessOptions,
 ): Promise<readonly LabelledPair<Candidate>[]> {
   const { compare } = evaluatorIn(ctx, labeller ?? ctx.environment);
-  const byId = new Map(trajectories.map((t) => [t.id, t]));
+  const byId = mapById(trajectories);
   const groups = [...Map.groupBy(units, ({ group }) => group).values()];
   const asked = groups.flatMap((group) => {
     const members = group.flatMap((unit) => unit.members.flatMap((id) => byId.get(id) ?? []));

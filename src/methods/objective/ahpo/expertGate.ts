@@ -1,4 +1,5 @@
 import { type ChannelOptions, scoredUnits, spread } from "../../../advantage/returns.ts";
+import { mapById } from "../../../common/mapById.ts";
 import type { Advantage } from "../../../core/slots.ts";
 import type { Id } from "../../../core/types.ts";
 
@@ -31,7 +32,7 @@ export function expertGate(options: ExpertGateOptions = {}): Advantage<null> {
     name: "expertGate",
     init: () => null,
     apply: (evidence, _state, soFar) => {
-      const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+      const byId = mapById(evidence.trajectories);
       const solved = new Map<Id, number>();
       for (const { unit, value } of scoredUnits(evidence, options)) {
         const t = byId.get(unit.members[0] ?? "");

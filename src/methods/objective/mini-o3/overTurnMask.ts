@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import type { Advantage, Advantages } from "../../../core/slots.ts";
 import type { Trajectory } from "../../../core/types.ts";
 
@@ -25,7 +26,7 @@ export function overTurnMask({ limits = ["turns", "tokens"] }: OverTurnMaskOptio
     name: "overTurnMask",
     init: () => null,
     apply: (evidence, _state, soFar) => {
-      const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+      const byId = mapById(evidence.trajectories);
       const isFinished = (members: readonly string[]): boolean =>
         members.every((id) => !isCut(byId.get(id)!));
       const kept: [string, Float32Array][] = [];

@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
 
@@ -8,7 +9,7 @@ import type { Feedback } from "../../../core/slots.ts";
  */
 export function demonstrationsWin(channel = "preference"): Feedback {
   return async (_ctx, { trajectories, units }) => {
-    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const byId = mapById(trajectories);
     const groups = Map.groupBy(units, (u) => u.group);
     return [...groups.values()].flatMap((group): Signal[] => {
       const members = group.flatMap((u) => u.members.flatMap((id) => byId.get(id) ?? []));

@@ -1,3 +1,4 @@
+import { mapById } from "../../../common/mapById.ts";
 import { trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Rollout } from "../../../core/slots.ts";
@@ -20,7 +21,7 @@ export function withRevisions(rollout: Rollout, options: WithRevisionsOptions = 
   return async (ctx) => {
     const own = await rollout(ctx);
     const { codec } = ctx.model();
-    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
+    const byId = mapById(own.trajectories);
     const rows: Row[] = [];
     for (const group of Map.groupBy(own.units, (u) => u.group).values()) {
       const members = group.flatMap((unit) =>

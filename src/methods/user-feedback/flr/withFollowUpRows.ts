@@ -1,8 +1,8 @@
-import { trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { ModelId, Trajectory, Turn, Unit } from "../../../core/types.ts";
+import { demonstratedRows, ofMembers } from "../../../rollout/addedRows.ts";
 import { followUp, type Speaker } from "./followUps.ts";
 
 /** Settings of {@link withFollowUpRows}. */
@@ -27,13 +27,7 @@ export interface WithFollowUpRowsOptions {
 export function withFollowUpRows(rollout: Rollout, options: WithFollowUpRowsOptions = {}): Rollout {
   return async (ctx) => {
     const own = await rollout(ctx);
-    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
-    const rows = own.units.flatMap((unit) =>
-      unit.members.flatMap((id) => {
-        const t = byId.get(id);
-        return t ? rowsOf(ctx, t, unit, options) : [];
-      }),
-    );
+    const rows = ofMembers(own, (t, unit) => rowsOf(ctx, t, unit, options));
     return { ...own, rows: [...(own.rows ?? []), ...rows] };
   };
 }
@@ -46,17 +40,13 @@ function rowsOf(ctx: Ctx, t: Trajectory, unit: Unit, options: WithFollowUpRowsOp
     if (!text) return [];
     const conversation = [...turn.prompt, turn.action];
     const { prompt, target } = followUp(codec, conversation, text, speaker);
-    const unknown = new Float32Array(target.length).fill(Number.NaN);
     const spoken: Turn = {
       ...turn,
       role: "user",
       model,
       prompt: conversation,
       action: { role: "user", content: text },
-      tokens: { prompt, action: target, logp: unknown, behaviour: unknown },
-      spans: {},
     };
-    const written = { ...t, role: "user", turns: [spoken], origin: "demonstrated" } as const;
-    return trajectoryRows(written, unit, new Float32Array(target.length).fill(1)).rows;
+    return demonstratedRows({ ...t, role: "user" }, unit, spoken, prompt, target);
   });
 }

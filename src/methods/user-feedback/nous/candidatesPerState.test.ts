@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { mapById } from "../../../common/mapById.ts";
 import type { Play } from "../../../core/context.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
@@ -84,7 +85,7 @@ test("in a real dialogue the branches of a state see the same, and differ in the
     onIteration: (done) => void seen.push(done),
   });
   const { trajectories, units } = seen[0]!.experience;
-  const byId = new Map(trajectories.map((t) => [t.id, t]));
+  const byId = mapById(trajectories);
   const groups = [...Map.groupBy(units, (u) => u.group).values()];
   assert.ok(groups.length >= 4, "both dialogues had several states");
   for (const group of groups) {

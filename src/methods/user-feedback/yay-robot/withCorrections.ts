@@ -1,9 +1,9 @@
-import { trajectoryRows } from "../../../common/tokens/pack.ts";
 import { concatIds } from "../../../common/tokens/sequence.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import type { Trajectory, Turn, Unit } from "../../../core/types.ts";
+import { demonstratedRows, ofMembers } from "../../../rollout/addedRows.ts";
 
 /** Settings of {@link withCorrections}. */
 export interface WithCorrectionsOptions {
@@ -26,13 +26,7 @@ export function withCorrections(rollout: Rollout, options: WithCorrectionsOption
   const { correction = ({ text }: Turn) => text } = options;
   return async (ctx) => {
     const own = await rollout(ctx);
-    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
-    const rows = own.units.flatMap((unit) =>
-      unit.members.flatMap((id) => {
-        const t = byId.get(id);
-        return t ? rowsOf(ctx, t, unit, correction) : [];
-      }),
-    );
+    const rows = ofMembers(own, (t, unit) => rowsOf(ctx, t, unit, correction));
     const turns = own.trajectories.reduce((sum, t) => sum + t.turns.length, 0);
     const stats = turns === 0 ? {} : { corrections: rows.length / turns };
     return { ...own, rows: [...(own.rows ?? []), ...rows], stats: { ...own.stats, ...stats } };
@@ -51,14 +45,7 @@ function rowsOf(
     const { codec } = ctx.model(turn.model);
     const ends = turn.stop === "eos" ? Int32Array.of(codec.endId) : new Int32Array();
     const action = concatIds([codec.encode(text), ends]);
-    const unknown = new Float32Array(action.length).fill(Number.NaN);
-    const told: Turn = {
-      ...turn,
-      action: { role: "assistant", content: text },
-      tokens: { prompt: turn.tokens.prompt, action, logp: unknown, behaviour: unknown },
-      spans: {},
-    };
-    const written = { ...t, turns: [told], origin: "demonstrated" } as const;
-    return trajectoryRows(written, unit, new Float32Array(action.length).fill(1)).rows;
+    const corrected: Turn = { ...turn, action: { role: "assistant", content: text } };
+    return demonstratedRows(t, unit, corrected, turn.tokens.prompt, action);
   });
 }
