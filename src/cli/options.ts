@@ -140,22 +140,22 @@ const evaluation = partial<EvaluationSettings>({
 export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } = {
   env: {
     flag: "--env <name>",
-    help: "environment to learn in (see whetstone envs)",
+    help: "environment to train in (see whetstone envs)",
     schema: z.union([text, isObject<Environment>("the name of an environment, or an environment")]),
   },
   method: {
     flag: "--method <id>",
-    help: "how to learn (see whetstone methods)",
+    help: "training method (see whetstone methods)",
     schema: z.union([text, isObject<Recipe>("the id of a method, or a method", "build", "id")]),
   },
   engine: {
     flag: "--engine <name>",
-    help: "what computes: local (transformers), tabular (exact tables), tinker (a server of the Tinker API) or chat (any OpenAI-compatible API, for methods without weights)",
+    help: "local (transformers), tabular (exact tables), tinker (a server of the Tinker API) or chat (any OpenAI-compatible API, for methods without weights)",
     schema: z.enum(engineNames),
   },
   model: {
     flag: "--model <folder|file.gguf|owner/name>",
-    help: "checkpoint to begin from, here or on the Hugging Face Hub (default: random weights); with --engine chat: which model of the API",
+    help: "initial checkpoint: a folder, a file, or a name on the Hugging Face Hub (default: random weights); with --engine chat: name of a model of the API",
     schema: text,
   },
   size: {
@@ -167,17 +167,21 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   lora: {
     flag: "--lora <rank>",
-    help: "train an adapter of this rank in place of all weights",
+    help: "train a LoRA adapter of this rank instead of all weights",
     schema: z.union([
       count(1),
       isObject<LoraOptions>("a rank, or an object with rank, alpha, targets or from"),
     ]),
   },
-  device: { flag: "--device <name>", help: "what computes (see whetstone doctor)", schema: z.enum(devices) },
+  device: {
+    flag: "--device <name>",
+    help: "execution device (see whetstone doctor)",
+    schema: z.enum(devices),
+  },
   threads: { flag: "--threads <n>", help: "threads of the engine (default: one per core)", schema: count(1) },
   memory: {
     flag: "--memory <MiB>",
-    help: "room for the activations of a training step (default: an eighth of memory, 1024 at most)",
+    help: "memory for the activations of a training step (default: an eighth of the machine's memory, at most 1024)",
     schema: count(1),
   },
   url: { flag: "--url <address>", help: "with --engine tinker or chat: where the server is", schema: text },
@@ -228,7 +232,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   cache: {
     flag: "--cache <folder>",
-    help: "with --engine chat: where replies are kept, so that none is paid for twice (default: runs/chat)",
+    help: "with --engine chat: folder that caches replies, so that none is paid for twice (default: runs/chat)",
     schema: text,
   },
   seed: {
@@ -236,15 +240,19 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "seed of every random stream",
     schema: z.number("a whole number").int("a whole number"),
   },
-  iterations: { flag: "--iterations <n>", help: "updates of the policy", schema: count(0) },
+  iterations: {
+    flag: "--iterations <n>",
+    help: "number of iterations; each one plays episodes and updates the policy",
+    schema: count(0),
+  },
   episodes: {
     flag: "--episodes <n>",
-    help: "end training with the iteration in which so many episodes have been played",
+    help: "end training after the iteration in which this many episodes have been played",
     schema: count(1),
   },
   budget: {
     flag: "--budget <time>",
-    help: "longest training: 90s, 10m, 1h; warm start and the evaluations before and after come on top",
+    help: "time limit of training, such as 90s, 10m or 1h; the warm start and the evaluations before and after are not counted",
     schema: text,
   },
   out: { flag: "--out <folder>", help: "folder of the run", schema: text },
@@ -253,30 +261,30 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "SQLite file for curves and transcripts",
     schema: text,
   },
-  resume: { flag: "--resume", help: "go on with the run in --out", schema: z.boolean("true or false") },
+  resume: { flag: "--resume", help: "resume the run in --out", schema: z.boolean("true or false") },
   concurrency: {
     flag: "--concurrency <n>",
-    help: "episodes at a time; results do not depend on it",
+    help: "episodes played at the same time; results do not depend on it",
     schema: count(1),
   },
   contextTokens: {
     flag: "--context-tokens <n>",
-    help: "longest sequence (default: as the pretrained model and the memory allow, else 128)",
+    help: "maximum sequence length, in tokens (default: what the pretrained model and the memory allow, or 128 without one)",
     schema: count(8, mostTokens),
   },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
-    help: "save this often, or less where saving would take more than 2 % of the time; 0: after every iteration",
+    help: "seconds between checkpoints, or more where saving would take over 2 % of the time; 0: after every iteration",
     schema: atLeast(0),
   },
   fromFeedback: {
     flag: "--from-feedback <store>",
-    help: "learn from what people said in production, in place of play: a store of whetstone serve or import",
+    help: "train on the feedback in this traffic store instead of playing episodes",
     schema: text,
   },
   examples: {
     flag: "--examples <kind>",
-    help: "with --from-feedback: conversation, pair, demonstration or rating (default: what suits the method)",
+    help: "with --from-feedback: kind of training example: conversation, pair, demonstration or rating (default: the kind that the method declares)",
     schema: z.enum(trainingExampleKinds),
   },
   warmStart: {
@@ -285,12 +293,12 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   staleness: {
     flag: "--staleness <n>",
-    help: "iterations that rollouts may run ahead of learning, with the weights of then (default: 0, they take turns)",
+    help: "async rollouts: maximum number of iterations between the weights that sample and the weights that are updated (default: 0, synchronous)",
     schema: count(0),
   },
   importanceCap: {
     flag: "--importance-cap <n>",
-    help: "with --staleness: largest importance weight of a token; 0 leaves it to the method's own ratios (default: 2)",
+    help: "with --staleness: maximum importance weight of a token; 0 leaves the correction to the method (default: 2)",
     schema: z.union([z.literal(0), atLeast(1)]),
   },
   evaluation: {
@@ -405,7 +413,7 @@ export function checkConfig(value: unknown, where: string): StatedRun {
       .record(z.string(), z.union([z.number("a number"), z.string("a name"), z.boolean("true or false")]))
       .optional(),
   };
-  const checked = z.strictObject(shape, "an object that states a run").safeParse(value);
+  const checked = z.strictObject(shape, "an object that configures a run").safeParse(value);
   if (!checked.success) throw badConfig(where, value, deepest(checked.error.issues[0]!));
   const config = checked.data as StatedRun;
   if (config.budget !== undefined) seconds(`${where}: budget`, config.budget);
@@ -451,7 +459,7 @@ function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError 
       where,
       got: `the unknown key "${path === "" ? key : `${path}.${key}`}"`,
       expected: `one of ${known.join(", ")}`,
-      fix: near ? `Did you mean ${near}?` : "Take the key out, or write one of those.",
+      fix: near ? `Did you mean ${near}?` : "Remove the key, or write one of those.",
     });
   }
   return new WhetstoneError("config.invalid", {

@@ -78,6 +78,6 @@ const wrong = (where: string, got: string, fix: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where,
     got,
-    expected: "one artefact, and one version that is told it",
+    expected: "one artefact, and one version that it is applied to",
     fix,
   });

@@ -217,7 +217,7 @@ export function requireStorable(entry: Write): void {
       where: where(name),
       got: text.length > longest ? `${text.length} characters` : "a NUL character or half a surrogate pair",
       expected: `well-formed text of at most ${longest} characters`,
-      fix: "Give it a shorter or cleaner name.",
+      fix: "Send a shorter text without such characters.",
     });
   }
   const numbers = entry.kind === "response" ? timesOf(entry.response) : amountsOf(entry.signal);

@@ -75,7 +75,7 @@ export async function sqliteThread(file: string): Promise<SqliteThread> {
       const done = await turns();
       try {
         const answer = await ask({ secret, rows });
-        if (!("written" in answer)) throw new Error("the store's thread answered something else");
+        if (!("written" in answer)) throw new Error("the store's thread sent an unexpected reply");
         return answer.written;
       } finally {
         done();

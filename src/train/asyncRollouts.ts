@@ -133,7 +133,7 @@ function fixed(model: Model, frozen: Frozen): Model {
     throw new WhetstoneError("capability.missing", {
       where: "a rollout with --staleness",
       got: `a request to change ${model.id}`,
-      expected: "rollouts that sample and score alone: the weights of then are not those that learn",
+      expected: "rollouts that only sample and score, since they use a frozen copy of the model",
       fix: "Leave --staleness out.",
     });
   };

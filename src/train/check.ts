@@ -95,8 +95,9 @@ export function defineCheck(check: Check): Check {
   throw new WhetstoneError("config.invalid", {
     where: `check "${check.id}"`,
     got: wrong,
-    expected: "a smallest effect of 0 or more, and as many choices for every arm",
-    fix: "Give every arm the same number of choices to try, so that none is tuned harder.",
+    expected:
+      "a smallest effect of 0 or more, known simpler arms, learning rates of at most ${highestRate}, and equal grids for all arms",
+    fix: "Correct the check. Every arm needs the same number of choices, so that none is tuned harder.",
   });
 }
 

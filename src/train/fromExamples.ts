@@ -27,9 +27,9 @@ export function fromExamples(
   if (plays) {
     throw new WhetstoneError("config.invalid", {
       where: `method "${method.id}"`,
-      got: `a phase "${plays.name}" with a way to play of its own`,
-      expected: "one that can learn from what was recorded",
-      fix: "Choose another, such as dpo, sft, kto or cispo.",
+      got: `a phase "${plays.name}" that changes the rollout or the feedback`,
+      expected: "a method that can be trained on recorded data",
+      fix: "Choose another method, such as dpo, sft, kto or cispo.",
     });
   }
   const taken = examples.filter((example) => example.kind === kind);

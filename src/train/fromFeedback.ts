@@ -44,7 +44,7 @@ export async function fromFeedback(
     throw new WhetstoneError("task.none", {
       where: `store ${traffic.where}`,
       got: `no examples of the kind "${kind}"`,
-      expected: `what method "${method.id}" learns from`,
+      expected: `training examples for method "${method.id}"`,
       fix: "Choose another kind of examples (--examples), or another method; docs/data.md says what each kind is made from.",
     });
   }

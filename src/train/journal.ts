@@ -40,7 +40,7 @@ const emptyIfMissing =
     throw new WhetstoneError("checkpoint.damaged", {
       where: file,
       got: messageOf(e),
-      expected: "to be able to read it",
+      expected: "a readable file",
       fix: "Make it readable, or delete it; the episodes in it are then played again.",
       cause: e,
     });

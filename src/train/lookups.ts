@@ -22,8 +22,8 @@ function missing(
 const beside = (what: string): WhetstoneError =>
   new WhetstoneError("capability.missing", {
     where: "a rollout with --staleness",
-    got: `a request for ${what}, which training changes meanwhile`,
-    expected: "rollouts that need the method's models alone",
+    got: `a request for ${what}, which training changes at the same time`,
+    expected: "rollouts that use only the method's models",
     fix: "Leave --staleness out.",
   });
 
@@ -43,7 +43,7 @@ export function lookupsOf(parts: ContextParts, made: ReadonlyMap<Id, Task>): Loo
       const task = made.get(id) ?? parts.tasks.get(id);
       if (task) return task;
       const known = `the run's ${parts.tasks.size} tasks`;
-      throw missing("task", id, known, "Play a new task by its value, not its id.");
+      throw missing("task", id, known, "Pass a new task to play as an object, not by its id.");
     },
     model(id = "policy") {
       const found = models.get(id);

@@ -45,7 +45,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
     throw new WhetstoneError("capability.missing", {
       where: `environment ${environment.name}`,
       got: `a method that learns from its ${name} player`,
-      expected: "an environment with such a player",
+      expected: "an environment with this player",
       fix: `Give the environment a scripted player ${name}, or choose a method without demonstrations.`,
     });
   };
@@ -75,7 +75,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
     if (from && !environment.abilities.has("replay")) {
       throw new WhetstoneError("capability.missing", {
         where: `environment ${environment.name}`,
-        got: "an episode that goes on from a turn of another one",
+        got: "an episode that continues from a turn of another episode",
         expected: "an environment with the ability replay",
         fix: "Choose an environment that can replay, or a method that plays each episode from its start.",
       });
@@ -85,7 +85,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         where: `play of task "${task.id}"`,
         got: `attempt ${attempt} again in iteration ${state.iteration}`,
         expected: "one episode for each task and attempt of an iteration",
-        fix: "Give every episode of a task its own attempt, also where advice or from tells them apart.",
+        fix: "Give every episode of a task its own attempt number, also where they differ in advice or from.",
       });
     }
     begun.add(id);

@@ -165,7 +165,7 @@ function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
 function nothingPlayed(name: string, when: string, count: number, first: string): WhetstoneError {
   const where = `environment "${name}"`;
   const got = `all ${counted(count, "episode")} of ${when} failed`;
-  const fix = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
+  const fix = "Run `whetstone validate` to find the cause; once it is fixed, continue with --resume.";
   return new WhetstoneError("environment.broken", {
     ...{ where, got, expected: "episodes that end", fix },
     said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${fix}`,

@@ -270,9 +270,9 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   if (after.some((r) => r.tasks > 0) && after.every((r) => r.success.n === 0)) {
     throw new WhetstoneError("environment.broken", {
       where: `environment "${environment.name}"`,
-      got: "no episode of the evaluation that did not fail",
-      expected: "episodes that end",
-      fix: "Play it by hand with `whetstone play`; the warnings above say what it threw.",
+      got: "an evaluation in which every episode failed",
+      expected: "episodes that end without an error",
+      fix: "Play it by hand with `whetstone play`; the warnings above contain the errors.",
     });
   }
   return after;

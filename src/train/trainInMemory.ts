@@ -92,9 +92,9 @@ export const studentsOf =
       throw new WhetstoneError("capability.missing", {
         where: `method "${id}": student "${student}"`,
         got: method
-          ? "a method with models beside the one that learns"
-          : "a student that it does not declare",
-        expected: `one of ${Object.keys(students).join(", ") || "none, since it declares none"}, trained by a method without such models`,
+          ? "a student method with auxiliary or frozen models"
+          : "a student that the method does not declare",
+        expected: `one of ${Object.keys(students).join(", ") || "none, since it declares none"}, with a method that trains the policy only`,
         fix: "Declare it in the method's `students`.",
       });
     }

@@ -46,8 +46,8 @@ function nothingToImitate(run: Run, split: string, end: Ending | undefined): Whe
   return new WhetstoneError("environment.broken", {
     where: `warm start in "${run.settings.environment.name}"`,
     got: `no demonstration in split "${split}"${end?.kind === "failed" ? `: ${end.message}` : ""}`,
-    expected: "episodes that the scripted player gets through",
-    fix: "Mend the environment's `flawed` player, or leave the warm start out.",
+    expected: "episodes that the scripted player completes",
+    fix: "Fix the environment's `flawed` player, or leave the warm start out.",
   });
 }
 

@@ -188,7 +188,7 @@ test("a run with weights says what it was told, also in words; suites take it as
     "--store",
     store,
   ]);
-  assert.match(none.out, /^Told: nothing\.$/m);
+  assert.match(none.out, /^Artefact: none\.$/m);
 
   const guide = join(folder, "guide");
   await writeArtefactFolder(

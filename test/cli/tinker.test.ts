@@ -34,7 +34,10 @@ test("each engine refuses what it cannot be told, by its flag", async () => {
   );
   await assert.rejects(makeEngine("tinker", { model: "x" }), withCode("option.unknown", /--model.*local/));
   await assert.rejects(makeEngine("tabular", { threads: 2 }), withCode("option.unknown", /--threads.*local/));
-  await assert.rejects(makeEngine("tinker", { lora: { rank: 4 } }), withCode("option.unknown", /but a rank/));
+  await assert.rejects(
+    makeEngine("tinker", { lora: { rank: 4 } }),
+    withCode("option.unknown", /only takes a rank/),
+  );
 });
 
 test("a key that was named and is not there is not left out", async () => {

@@ -129,7 +129,7 @@ onEach(
     const receipt = await store.erase({ user: "ann" });
     assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
     assert.ok(
-      receipt.unseen.some((place) => place.includes("runs that learnt from it")),
+      receipt.unseen.some((place) => place.includes("runs that were trained on it")),
       "what is out of reach is said",
     );
     assert.deepEqual(

@@ -141,10 +141,7 @@ test("held-out tasks are out of a student's reach, undeclared students and furth
   const data = choosing(async (ctx) => void (await taught(ctx, 1, ["train/0"])));
   await assert.rejects(run({ data }, { students: {} }), /"student": got a student that it does not declare/);
   const crowded = { ...student, frozen: { reference: {} } };
-  await assert.rejects(
-    run({ data }, { students: { student: crowded } }),
-    /models beside the one that learns/,
-  );
+  await assert.rejects(run({ data }, { students: { student: crowded } }), /auxiliary or frozen models/);
 });
 
 test("a stop ends a student in the middle, and pieces see it", async () => {
