@@ -71,7 +71,7 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** What Kysely asks of a SQLite driver. */
+/** The interface that Kysely expects of a SQLite driver. */
 export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
   /** Statements that write, by their text: run to their end at once, so that nobody else is in the middle of one. */
   const writers = new Map<string, StatementSync>();

@@ -24,14 +24,14 @@ import { type MakeRuns, type Tuned, tuneArms, type Unit } from "./experiment.ts"
 export const levels = ["law", "table", "shared", "neural", "real"] as const;
 export type Level = (typeof levels)[number];
 
-/** One choice of settings, by name: what is tried for an arm. */
+/** One point of an arm's grid: values of settings, by name. */
 export type Choice = Readonly<Record<string, Json>>;
 
-/** What one run of an arm came to. */
+/** Result of one run of an arm. */
 export interface Measured {
   /** The check's metric. */
   readonly value: number;
-  /** What it cost, so that arms can be seen to have had the same. */
+  /** Its cost, by which the arms' budgets are compared. */
   readonly cost: { readonly episodes: number; readonly tokens: number };
   /** Success, or what else was followed, over the run. For the curve in the report. */
   readonly curve?: readonly number[];
@@ -56,7 +56,7 @@ export interface Check extends Hypothesis {
   readonly level: Level;
   /** What the paper says, as far as this check can show it. One sentence. */
   readonly claim: string;
-  /** What is measured, with its unit, e.g. "mean success over training". */
+  /** The metric, with its unit, e.g. "mean success over training". */
   readonly metric: string;
   readonly baseline: Arm;
   readonly method: Arm;
@@ -68,11 +68,11 @@ export interface Check extends Hypothesis {
   readonly tuningSeeds?: number;
   /** Why the arms' costs differ, where they do by more than 5 %. */
   readonly unequalCost?: string;
-  /** What was tried before and given up, and, once it failed, why it may fail at this size. */
+  /** Earlier attempts that were given up, and after a failure the possible reasons at this size. */
   readonly notes?: string;
 }
 
-/** Checks a check at the door. @throws WhetstoneError `config.invalid`. */
+/** Validates a check's definition. @throws WhetstoneError `config.invalid`. */
 export function defineCheck(check: Check): Check {
   const arms = { baseline: check.baseline, method: check.method, ...check.others };
   const sizes = Object.values(arms).map((arm) => arm.grid.length);
@@ -101,7 +101,7 @@ export function defineCheck(check: Check): Check {
   });
 }
 
-/** What was found for an arm. */
+/** Result of an arm. */
 export interface ArmEvidence {
   readonly what: string;
   readonly chosen: Choice;
@@ -217,7 +217,7 @@ function armEvidence(arm: Arm, { at, means: tuning }: Tuned, measured: readonly 
   };
 }
 
-/** Episodes are what is held equal; tokens follow from what the policies say. */
+/** Episodes are held equal; the number of tokens depends on the policies. */
 function requireEqualCost(check: Check, baseline: readonly Measured[], method: readonly Measured[]): void {
   const [b, m] = [baseline, method].map((arm) => mean(arm.map((x) => x.cost.episodes)));
   if (check.unequalCost !== undefined || Math.abs(m! - b!) <= 0.05 * Math.max(b!, m!)) return;

@@ -1,4 +1,4 @@
-/** A run's folder as a claim: who begins there, what goes on there, and what is left of a run that never began. */
+/** The folder of a run: claims it for a new run, checks it for a resumed one, cleans up after a run that did not start. */
 import { existsSync } from "node:fs";
 import { access, constants, readFile, rm, rmdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
@@ -103,7 +103,7 @@ export function requireSame(file: string, recorded: RunConfig, wanted: RunConfig
   });
 }
 
-/** Nothing is left of a run that never began: once its options are corrected, it begins in the same folder. @param made whether the folder is its own. */
+/** Removes the traces of a run that did not start, so that it can start in the same folder with corrected options. @param made whether the run created the folder. */
 export async function forgetRun(id: string, out: string, made: boolean, store: RunStore): Promise<void> {
   await store.dropRun(id).catch(() => undefined);
   for (const name of ["run.json", "journal.jsonl"])

@@ -1,4 +1,4 @@
-/** Any method, learning from what was recorded in place of what it would try itself. */
+/** Trains any method on recorded examples instead of its own episodes. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
 import type { TrainingExample, TrainingExampleKind } from "../core/trainingExamples.ts";
@@ -7,14 +7,14 @@ import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
 
 /** Settings of {@link fromExamples}. */
 export interface FromExamplesOptions extends ReplayedOptions, RecordedFeedbackOptions {
-  /** Which examples. Default: those that the method declares. */
+  /** Kind of the examples. Default: the one that the method declares. */
   readonly kind?: TrainingExampleKind;
 }
 
 /**
- * The method with its rollout and feedback replaced: examples are replayed, and what people said of them is what it hears.
+ * The method with its rollout and feedback replaced: examples are replayed with their recorded feedback.
  * Everything after that is the method's own.
- * @throws WhetstoneError `config.invalid` for a method that changes how it plays on the way.
+ * @throws WhetstoneError `config.invalid` for a method whose phases change the rollout or the feedback.
  */
 export function fromExamples(
   method: Method,

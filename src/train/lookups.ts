@@ -27,7 +27,7 @@ const beside = (what: string): WhetstoneError =>
     fix: "Leave --staleness out.",
   });
 
-/** What a piece may look up by name. */
+/** Models, tasks and helpers that a slot piece looks up by name. */
 export interface Lookups {
   task(id: Id): Task;
   model(id?: ModelId): Model;
@@ -59,7 +59,7 @@ export function lookupsOf(parts: ContextParts, made: ReadonlyMap<Id, Task>): Loo
     helper: <In, Label, Out>(name: string): Helper<In, Label, Out> => {
       const found = helpers.get(name);
       if (found && alone) throw beside(`the helper "${name}"`);
-      // what a helper takes and gives is between the method's pieces
+      // the pieces of a method agree on a helper's types
       if (found) return found as unknown as Helper<In, Label, Out>;
       const known = [...helpers.keys()].join(", ");
       throw missing("helper", name, known, "Declare it in the method's `helpers`.");

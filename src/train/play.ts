@@ -19,7 +19,7 @@ export interface PlayParts {
   readonly lookups: Lookups;
   /** Of this iteration. */
   readonly random: Random;
-  /** What the policy is told where nothing else is said. */
+  /** Artefact in the policy's prompts, unless a play names another. */
   readonly artefact: () => Artefact | undefined;
   readonly count: (counter: Counter, amount: number) => void;
 }
@@ -89,7 +89,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
       });
     }
     begun.add(id);
-    // an environment that can replay draws from its task alone; what is said to one attempt need not be said to another
+    // only episodes that start with the same prompt may share a draw: the environment depends on its task alone, and no attempt gets advice
     const alike = environment.abilities.has("replay") && !from && advice === undefined && !advise;
     const draw =
       alike && attempt < together && together > 1
@@ -132,7 +132,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
   return play;
 }
 
-/** A model that draws from logits of its own and of another. */
+/** A model that samples from a mixture of its own logits and those of a frozen model. */
 function mixedWith(
   acting: Pick<Model, "codec" | "sample">,
   of: Frozen,

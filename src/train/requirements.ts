@@ -1,4 +1,4 @@
-/** What a run needs before it can begin. */
+/** Checks the parts and capabilities that a run needs. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
 import type { Method } from "../core/slots.ts";

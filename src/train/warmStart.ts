@@ -14,7 +14,7 @@ import type { Run } from "./running.ts";
 import type { WarmStartSettings } from "./settings.ts";
 import type { RunState } from "./state.ts";
 
-/** What a scripted player does in these tasks, as rows to imitate. */
+/** Demonstrations of a scripted player in these tasks, as training rows. */
 async function demonstrations(
   run: Run,
   player: Player,
@@ -94,7 +94,7 @@ export function hasConverged(
 const isDone = ({ losses, drops }: RunState["warm"], settings: WarmStartSettings): boolean =>
   drops >= settings.drops && hasConverged(losses, settings);
 
-/** Goes on from where `run.state.warm` says; each update's demonstrations depend on its number alone. */
+/** Continues from `run.state.warm`; the demonstrations of an update depend only on its number. */
 export async function warmStart(run: Run, settings: WarmStartSettings, player: Player): Promise<void> {
   const { state, policy } = run;
   const { train, heldOut } = await run.saveIfStopped(state, () => bothDemonstrations(run, player));
