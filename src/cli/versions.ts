@@ -198,11 +198,14 @@ function addSplit(versions: Command, io: Io): void {
       withTrafficStore(
         flags.store,
         async (production) => {
-          const desk = releaseController(releaseOptions(flags, production));
+          const controller = releaseController(releaseOptions(flags, production));
           if (flags.bandit) {
             if (shares.length > 0) throw bothShares(shares.join(" "));
             await agreed(flags, "versions split", "Set new shares by the bandit?");
-            return said(io, await desk.rebalance({ floor: numberBetween("--floor", flags.floor, 0, 1) }));
+            return said(
+              io,
+              await controller.rebalance({ floor: numberBetween("--floor", flags.floor, 0, 1) }),
+            );
           }
           const wanted = sharesOf(await production.versions(), shares);
           await agreed(
@@ -210,7 +213,7 @@ function addSplit(versions: Command, io: Io): void {
             "versions split",
             `Set the traffic split to ${splitText(wanted)}, by ${flags.unit}?`,
           );
-          said(io, await desk.split(wanted, flags.why ?? "set by hand", flags.unit));
+          said(io, await controller.split(wanted, flags.why ?? "set by hand", flags.unit));
         },
         "there",
       ),
@@ -298,7 +301,7 @@ function addActs(versions: Command, io: Io): void {
     summary: string,
     example: string,
     question: (version: Id) => string,
-    work: (desk: ReleaseController, version: Id, why: string) => Promise<TrafficSplit>,
+    work: (controller: ReleaseController, version: Id, why: string) => Promise<TrafficSplit>,
   ): void => {
     addCommand(versions, name, summary, [example, `${example} --why 'better on thumbs since Monday' --yes`])
       .argument("<version>", "a version by its id, its name, or the beginning of either")
@@ -311,8 +314,8 @@ function addActs(versions: Command, io: Io): void {
           async (production) => {
             const { id } = named(await production.versions(), text, `versions ${name}`);
             await agreed(flags, `versions ${name}`, question(id));
-            const desk = releaseController({ production });
-            said(io, await work(desk, id, flags.why ?? `${name} by hand`));
+            const controller = releaseController({ production });
+            said(io, await work(controller, id, flags.why ?? `${name} by hand`));
           },
           "there",
         ),
@@ -323,14 +326,14 @@ function addActs(versions: Command, io: Io): void {
     "Send all traffic to one version.",
     "whetstone versions promote tuned",
     (version) => `Send all traffic to ${version}?`,
-    (desk, version, why) => desk.promote(version, why),
+    (controller, version, why) => controller.promote(version, why),
   );
   act(
     "rollback",
     "Remove a version from the split; the others get its share.",
     "whetstone versions rollback tuned",
     (version) => `Remove ${version} from the split, and give its share to the others?`,
-    (desk, version, why) => desk.rollBack(version, why),
+    (controller, version, why) => controller.rollBack(version, why),
   );
 }
 
@@ -352,7 +355,7 @@ async function stopped(): Promise<void> {
 
 function said(io: Io, split: TrafficSplit): void {
   io.record({ type: "split", ...split });
-  io.say(describedSplit(split), "It counts within two seconds, wherever the gateway runs.");
+  io.say(describedSplit(split), "It takes effect within two seconds on every gateway.");
 }
 
 const noBackend = (): WhetstoneError =>

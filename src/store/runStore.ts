@@ -17,7 +17,7 @@ export const errorOf = ({ summary }: Pick<Run, "summary">): string | undefined =
 
 /**
  * @param where a SQLite file, or the URL of a PostgreSQL database.
- * @param sqlite server: in a separate thread. Default: in this thread.
+ * @param sqlite the thread that runs SQLite; servers use a separate one.
  * @throws WhetstoneError `store.failed` when it cannot be opened or is no store.
  */
 export async function openRunStore(where: string, sqlite: SqliteIn = "this thread"): Promise<RunStore> {
