@@ -113,17 +113,7 @@ export function stateLines(
   ]);
   return [
     `Since ${time(split.since)} UTC, by ${split.unit}: ${split.why}`,
-    ...table(
-      [
-        "version",
-        "share",
-        "units",
-        "open",
-        "estimated mean reward over all traffic (95 % interval for a single look)",
-      ],
-      rows,
-      width,
-    ),
+    ...table(["version", "share", "units", "open", "estimated mean reward (95 %, single look)"], rows, width),
     ...(open > 0
       ? folded(
           io,

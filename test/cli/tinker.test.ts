@@ -15,7 +15,7 @@ test("what is missing for a server is named, and no key is told", async () => {
     withCode("option.range", /no --base-model, no --tokenizer/),
   );
   const told = { url, baseModel: "tiny", tokenizer: temporary };
-  await assert.rejects(serverEngine(told), withCode("option.range", /--tokenizer.*no tokenizer\.json is/));
+  await assert.rejects(serverEngine(told), withCode("option.range", /--tokenizer.*has no tokenizer\.json/));
   const folder = mkdtempSync(join(temporary, "whetstone-tokenizer-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "tokenizer.json"), "{");

@@ -74,7 +74,7 @@ test("who answers without a split, and why a version has no mean yet, as it is",
   await traffic(production, split, { sessions: 20, from: since, liked: () => 1 });
   const open = await said("judge");
   assert.match(open, /base +100\.0 % +0 +20 +unknown until the first feedback window closes/);
-  assert.match(open, /20 open: what is said of a unit counts 1 h 00 min after its first response/);
+  assert.match(open, /20 open: feedback on a unit counts until 1 h 00 min after its first response/);
   const closed = await said("judge", "--window", "30s");
   assert.match(closed, /base +100\.0 % +20 +0 +1 \[/);
   assert.match(await said("judge", "--window", "30s", "--channel", "stars"), /no reward yet/);

@@ -147,7 +147,7 @@ test("what cannot be read is named, with its file and line, and how to fix it", 
     [
       "experience",
       { "lessons.md": "## strategy `a`\n\nx\n\n## strategy `a`\n\ny" },
-      /`a` again.*line 1 has it/,
+      /`a` again.*line 1 has this one/,
     ],
     ["experience", { "lessons.md": "## strategy\n\n> when" }, /a strategy without words/],
     ["experience", { "lessons.md": "## strategy\n\nx", "about.json": "{" }, /about\.json.*Correct the file/],
