@@ -93,6 +93,9 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
     arm(e.method),
     ...Object.values(e.others ?? {}).map(arm),
     `  level ${e.level}; ${ingredientLine(e)}`,
+    ...(e.tuningSeeds === undefined
+      ? []
+      : [`  settings chosen from ${e.baseline.tuning.length} on ${e.tuningSeeds} other seeds`]),
     ...caveatsOf(e).flatMap((caveat) => wrapped(caveat, width)),
     ...(e.notes ? wrapped(e.notes, width) : []),
     `  run it again: whetstone check ${m.id}`,
