@@ -36,7 +36,7 @@ export async function versionWithArtefact(
   if (kind === "rubrics" || kind === "tree")
     throw wrong(
       "artefact",
-      `${artefact.name} ${artefact.id}, ${artefactWords[kind]}, which nobody is told`,
+      `${artefact.name} ${artefact.id}, ${artefactWords[kind]}, which cannot be applied to a version`,
       "Name instructions, lessons, cases or a guide.",
     );
   if (kind === "guide" && !guide)

@@ -14,7 +14,7 @@ function missing(
   return new WhetstoneError("capability.missing", {
     where,
     got: `the unknown name "${name}"`,
-    expected: known === "" ? "none, since there are none" : `one of ${known}`,
+    expected: known === "" ? "no name, since the method declares none" : `one of ${known}`,
     fix,
   });
 }

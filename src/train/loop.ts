@@ -38,44 +38,50 @@ async function gather({ state, stop }: RolloutRun, { slots, ctx, experience, ...
   const notes = merged<Notes>(await Promise.all(slots.annotate.map((piece) => piece(ctx, experience))));
   const signals = (await Promise.all(slots.feedback.map((piece) => piece(ctx, experience, notes)))).flat();
   const withSignals = { ...experience, notes, signals };
-  const evidence = { ...withSignals, channels: joined(slots.credit.map((piece) => piece(withSignals))) };
-  const estimated = estimate(slots, evidence, state.advantage);
+  const annotated = { ...withSignals, channels: joined(slots.credit.map((piece) => piece(withSignals))) };
+  const estimated = estimate(slots, annotated, state.advantage);
 
   stop.throwIfAborted();
   const seconds = tried.seconds + (performance.now() - began) / 1000;
-  return { slots, ctx, evidence, estimated, seconds };
+  return { slots, ctx, annotated, estimated, seconds };
 }
 
 type Gathered = Awaited<ReturnType<typeof gather>>;
 
-async function learn(run: RolloutRun, { slots, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
+async function learn(run: RolloutRun, { slots, ctx, annotated, ...gathered }: Gathered): Promise<Iteration> {
   const { state } = run;
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
   const began = performance.now();
 
-  const { batch, cuts } = batchOf(evidence.trajectories, evidence.units, advantages, evidence.rows, columns);
+  const { batch, cuts } = batchOf(
+    annotated.trajectories,
+    annotated.units,
+    advantages,
+    annotated.rows,
+    columns,
+  );
   ctx.count("rows.cut", cuts);
-  const learnt = await update(ctx, batch, objective, evidence);
+  const learnt = await update(ctx, batch, objective, annotated);
   await run.settle();
 
-  state.data[data.name] = await data.observe(ctx, evidence, state.data[data.name]!);
+  state.data[data.name] = await data.observe(ctx, annotated, state.data[data.name]!);
   state.advantage = next;
   state.step += learnt.steps ?? 0;
   state.iteration++;
   const seconds = { rollout: gathered.seconds, update: (performance.now() - began) / 1000 };
-  return { experience: evidence, advantages, stats: { ...evidence.stats, ...stats, ...learnt }, seconds };
+  return { experience: annotated, advantages, stats: { ...annotated.stats, ...stats, ...learnt }, seconds };
 }
 
 /** Applies the estimators in order; each gets the advantages of the one before. */
-function estimate(slots: Slots, evidence: AnnotatedExperience, states: RunState["advantage"]) {
+function estimate(slots: Slots, annotated: AnnotatedExperience, states: RunState["advantage"]) {
   let soFar: Advantages | undefined;
   const next = { ...states };
   const stats: Stats = {};
   const columns: Record<string, Advantages> = {};
   for (const [place, piece] of slots.advantage.entries()) {
     const key = `${place}/${piece.name}`;
-    const made = piece.apply(evidence, states[key] ?? piece.init(), soFar);
+    const made = piece.apply(annotated, states[key] ?? piece.init(), soFar);
     soFar = made.advantages;
     next[key] = made.next;
     Object.assign(stats, made.stats);

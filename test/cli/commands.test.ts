@@ -96,8 +96,8 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
     [["versions"], /whetstone: versions: name a subcommand: list, add, .*\. See .*versions --help\./],
-    [["keys", "--json"], /whetstone: keys: name one of create, list, revoke\./],
-    [["--json", "artefacts"], /whetstone: artefacts: name one of list, /],
+    [["keys", "--json"], /whetstone: keys: name a subcommand: create, list, revoke\./],
+    [["--json", "artefacts"], /whetstone: artefacts: name a subcommand: list, /],
   ];
   const ended = await Promise.all(cases.map(([args]) => inProcess(args)));
   for (const [i, { code, err, out }] of ended.entries()) {
