@@ -12,7 +12,7 @@ import { remembered } from "../train/experiment.ts";
 import { type CheckFile, checkDigest, checkFiles, codeDigest, loadCheck, sourcesOf } from "./checkFiles.ts";
 import { type Pool, startPool } from "./checkPool.ts";
 import { onSignal } from "./interrupted.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
 
 interface CheckOptions {
