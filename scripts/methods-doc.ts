@@ -77,6 +77,7 @@ function page(): string {
     "interval (positive: the method is better). *Level* says what the experiment can convince of: `law` (mathematics or scripted",
     "players), `table` (a tabular policy in a world made for the method), `shared` (a tabular policy in a world that several checks use),",
     "`neural` (a transformer), `real` (a pretrained language model). *Attempts* counts edits of a check after its first evidence.",
+    `${found.filter(({ tuningSeeds = 5 }) => tuningSeeds < 5).length} of these checks chose their settings on fewer than the five seeds that new checks need.`,
     "`npx whetstone explain ID` shows mechanism, mathematics, all arms with their settings, and the command that runs it again.",
   ];
   for (const family of [...new Set(catalogue.map((m) => m.family))]) {

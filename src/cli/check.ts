@@ -1,5 +1,4 @@
 /** `whetstone check`: runs the methods' own experiments and writes down what came of them. */
-import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -7,10 +6,19 @@ import { replaceFile } from "../common/files/files.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
-import { type CheckEvidence, runCheck } from "../train/check.ts";
+import { type CheckEvidence, type RunCheckOptions, runCheck } from "../train/check.ts";
 import { remembered } from "../train/experiment.ts";
-import { type CheckFile, checkDigest, checkFiles, codeDigest, loadCheck, sourcesOf } from "./checkFiles.ts";
+import {
+  type CheckFile,
+  checkDigest,
+  checkFiles,
+  codeDigest,
+  digestsOf,
+  loadCheck,
+  sourcesOf,
+} from "./checkFiles.ts";
 import { type Pool, startPool } from "./checkPool.ts";
+import { attempt, baseSeed, git, log, requireCommitted } from "./checkProtocol.ts";
 import { onSignal } from "./interrupted.ts";
 import { statedNumber } from "./numbers.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
@@ -22,13 +30,11 @@ interface CheckOptions {
   readonly memory: string;
 }
 
-const baseSeed = 1;
-
 export function addCheck(program: Command, io: Io): void {
   addCommand(program, "check", "Run the methods' checks, and write their evidence.", [
     "whetstone check igpo",
     "whetstone check --family advantage,credit,objective",
-    "whetstone check igpo --seed 100    # other seeds: prints, writes nothing",
+    "whetstone check igpo --seed 100    # other seeds: prints, and logs the run",
   ])
     .argument("[ids...]", "methods (default: all that have a check)")
     .option("--family <names>", "only these families, with commas between")
@@ -104,6 +110,7 @@ interface Surroundings {
 
 async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundings): Promise<void> {
   const check = await loadCheck(file.file);
+  requireCommitted(file.id, sourceFolder, sourcesOf(file));
   const began = performance.now();
   const digest = checkDigest(file);
   let runs = 0;
@@ -119,65 +126,44 @@ async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundin
     memory: join(memory, `${file.id}-${digest}-${code}.jsonl`),
     onResult: progress,
   });
-  const evidence = await runCheck(check, make, base);
-  const seconds = (performance.now() - began) / 1000;
-  const written = base === baseSeed && (await write(file, evidence, { digest, seconds }, io));
-  report(file, evidence, written, seconds, io);
-}
-
-const git = (...args: string[]): string => {
-  try {
-    return execFileSync("git", args, {
-      cwd: import.meta.dirname,
-      encoding: "utf8",
-      stdio: "pipe",
-    }).trim();
-  } catch {
-    return "";
-  }
-};
-
-/** CheckEvidence is written for a check that was committed as it is: what is claimed comes before what is found. */
-async function write(
-  file: CheckFile,
-  evidence: CheckEvidence,
-  { digest, seconds }: { readonly digest: string; readonly seconds: number },
-  io: Io,
-): Promise<boolean> {
-  const sources = sourcesOf(file).map((name) => join(import.meta.dirname, "..", name));
-  const changed = git("status", "--porcelain", "--", ...sources).split("\n")[0];
-  if (changed) {
-    io.error(`${file.id}: no evidence is written, since ${changed.slice(3)} is not committed.`);
-    return false;
-  }
-  const before = readEvidence(file.id);
-  const stored: StoredEvidence = {
-    ...evidence,
-    family: file.family,
-    attempts: before
-      ? before.attempts + (before.check === digest || sameFindings(before, evidence) ? 0 : 1)
-      : 1,
-    check: digest,
-    seconds: Math.round(seconds),
-    commit: git("rev-parse", "--short=12", "HEAD"),
+  const commit = git(sourceFolder, "rev-parse", "--short=12", "HEAD") ?? "";
+  const run = async (options: RunCheckOptions): Promise<CheckEvidence> => {
+    const entry = { commit, seed: options.base ?? baseSeed, digests: digestsOf(file) };
+    log(file.path, { at: new Date().toISOString(), event: "begin", ...entry });
+    const found = await runCheck(check, make, options);
+    const { verdict, effect, interval } = found;
+    log(file.path, { at: new Date().toISOString(), event: "end", ...entry, verdict, effect, interval });
+    return found;
   };
-  const rounded = (_: string, value: unknown): unknown =>
-    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
-  await replaceFile(join(file.path, "evidence.json"), `${JSON.stringify(stored, rounded, 1)}\n`);
-  return true;
+  const before = readEvidence(file.id);
+  const reported = base === baseSeed;
+  const { evidence, attempts } = reported
+    ? await attempt(before, run)
+    : { evidence: await run({ base, isNew: before === undefined }), attempts: before?.attempts ?? 1 };
+  const seconds = (performance.now() - began) / 1000;
+  if (reported) {
+    if (before && attempts > before.attempts)
+      io.error(
+        `${file.id}: finds something else than before; run again on fresh seeds as attempt ${attempts}.`,
+      );
+    const stored: StoredEvidence = {
+      ...evidence,
+      family: file.family,
+      attempts,
+      check: digest,
+      seconds: Math.round(seconds),
+      commit,
+    };
+    await replaceFile(join(file.path, "evidence.json"), `${JSON.stringify(stored, rounded, 1)}\n`);
+  }
+  report(file, evidence, reported, seconds, io);
 }
 
-/** A check that was only written differently is no further attempt: it finds the same, seed by seed. */
-export function sameFindings(a: CheckEvidence, b: CheckEvidence): boolean {
-  const near = (x: number, y: number | undefined): boolean =>
-    y !== undefined &&
-    (Object.is(x, y) || Math.abs(x - y) <= 1e-5 * Math.max(1e-9, Math.abs(x), Math.abs(y)));
-  return (["baseline", "method"] as const).every(
-    (arm) =>
-      a[arm].values.length === b[arm].values.length &&
-      a[arm].values.every((x, i) => near(x, b[arm].values[i])),
-  );
-}
+/** The folder that paths of sources start from. */
+const sourceFolder = join(import.meta.dirname, "..");
+
+const rounded = (_: string, value: unknown): unknown =>
+  typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
 
 function report(file: CheckFile, e: CheckEvidence, written: boolean, seconds: number, io: Io): void {
   const { id, verdict, effect, interval, baseline, method } = e;

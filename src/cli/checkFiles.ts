@@ -50,6 +50,19 @@ export const sourcesOf = ({ path }: PaperFolder): readonly string[] =>
 export const checkDigest = (folder: PaperFolder): string =>
   digest(...sourcesOf(folder).map((name) => readFileSync(join(src, name))));
 
+/** Digests of the parts of a check: itself, the worlds, the rest of its folder, and everything else that its runs are made by. */
+export function digestsOf(folder: PaperFolder): Record<"check" | "world" | "method" | "engine", string> {
+  const sources = sourcesOf(folder);
+  const of = (wanted: (name: string) => boolean): string =>
+    digest(...sources.filter(wanted).map((name) => readFileSync(join(src, name))));
+  return {
+    check: of((name) => name.endsWith("/check.ts")),
+    world: of((name) => name.startsWith("worlds/")),
+    method: of((name) => !name.startsWith("worlds/") && !name.endsWith("/check.ts")),
+    engine: codeDigest(),
+  };
+}
+
 /** Of all that a run of a check is made by: what was measured with other code is measured again. */
 export function codeDigest(): string {
   const rooms =

@@ -39,8 +39,11 @@ const partsSchema = z.object({
     }),
   ),
 });
-/** What may be stated otherwise when the run goes on. Files are seen from the run's folder: the whole project can be moved. */
-const adjustableSchema = z.object({
+/**
+ * What may be stated otherwise when the run goes on. Files are seen from the run's folder: the whole project can be moved. Strict, since
+ * a limit under an unknown name would not be kept to.
+ */
+const adjustableSchema = z.strictObject({
   ...rows(
     "device",
     "threads",

@@ -9,7 +9,7 @@ export interface Opponent {
   readonly what: string;
   /** Mean of the metric over the seeds. */
   readonly value: number;
-  /** By how much the method is better, positive also where lower is better; 97.5 % t interval. */
+  /** By how much the method is better, positive also where lower is better; the t interval of the check (97.5 % for a first design). */
   readonly lead: Interval;
 }
 
@@ -51,10 +51,11 @@ function ingredientOf(lead: Interval, smallestEffect: number): Ingredient {
 function opponent(e: CheckEvidence, name: string): Opponent {
   const arm = name === "baseline" ? e.baseline : e.others![name]!;
   const [ours, theirs] = [e.method.values, arm.values];
+  const { confidence = looks.confidence } = e;
   const lead =
     e.direction === "higher"
-      ? pairedInterval(ours, theirs, looks.confidence)
-      : pairedInterval(theirs, ours, looks.confidence);
+      ? pairedInterval(ours, theirs, confidence)
+      : pairedInterval(theirs, ours, confidence);
   return { name, what: arm.what, value: mean(theirs), lead };
 }
 

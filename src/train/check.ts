@@ -64,8 +64,10 @@ export interface Check extends Hypothesis {
   readonly others?: Readonly<Record<string, Arm>>;
   /** Names of the other arms that lack the method's ingredient: the best of them says whether the ingredient matters. */
   readonly simpler?: readonly string[];
-  /** Seeds per choice while choosing. Default 3. */
+  /** Seeds per choice while choosing. Default 5. */
   readonly tuningSeeds?: number;
+  /** Lowest and highest value that the metric can take in this world, where both are known. */
+  readonly range?: readonly [low: number, high: number];
   /** Why the arms' costs differ, where they do by more than 5 %. */
   readonly unequalCost?: string;
   /** What was tried before and given up, and, once it failed, why it may fail at this size. */
@@ -125,6 +127,10 @@ export interface CheckEvidence {
   readonly metric: string;
   readonly direction: Hypothesis["direction"];
   readonly smallestEffect: number;
+  /** Seeds on which each choice of a grid was tried. */
+  readonly tuningSeeds?: number;
+  /** Confidence of each look. Default that of a first design, 0.975. */
+  readonly confidence?: number;
   readonly verdict: Verdict;
   /** Mean of method − baseline. */
   readonly effect: number;
@@ -137,17 +143,33 @@ export interface CheckEvidence {
   readonly notes?: string;
 }
 
+/** How a check is run. */
+export interface RunCheckOptions {
+  /** First of the reported seeds. Default 1, which makes evidence. */
+  readonly base?: number;
+  /** Confidence of each look. Default 0.975. */
+  readonly confidence?: number;
+  /** Whether it is a new check, which has to keep the whole protocol. Checks with older evidence show what they miss as caveats. */
+  readonly isNew?: boolean;
+}
+
 /**
  * Runs a check to its verdict.
- * @param base first of the reported seeds; the default one makes evidence.
+ * @throws WhetstoneError `config.invalid` where costs differ without a reason; for a new check also with fewer than five tuning seeds,
+ * tokens that differ by more than 30 %, or a baseline at the floor or ceiling of its world.
  */
-export async function runCheck(check: Check, make: MakeRuns<Measured>, base = 1): Promise<CheckEvidence> {
+export async function runCheck(
+  check: Check,
+  make: MakeRuns<Measured>,
+  { base = 1, confidence = looks.confidence, isNew = false }: RunCheckOptions = {},
+): Promise<CheckEvidence> {
+  if (isNew) requireTuning(check);
   const arms = new Map<string, Arm>([
     ["baseline", check.baseline],
     ["method", check.method],
     ...Object.entries(check.others ?? {}),
   ]);
-  const { tuningSeeds = 3, direction } = check;
+  const { tuningSeeds = fewestTuningSeeds, direction } = check;
   const sizes = new Map([...arms].map(([name, { grid }]) => [name, grid.length]));
   const chosen = await tuneArms(sizes, tuningSeeds, ({ value }) => value, make, direction);
   const measured = new Map([...arms.keys()].map((name) => [name, [] as Measured[]]));
@@ -165,10 +187,12 @@ export async function runCheck(check: Check, make: MakeRuns<Measured>, base = 1)
     look = sequentialVerdict(
       m.map((x, i) => x.value - b[i]!.value),
       check,
+      confidence,
     );
     wanted = look.extendTo;
   }
-  requireEqualCost(check, measured.get("baseline")!, measured.get("method")!);
+  requireEqualCost(check, measured.get("baseline")!, measured.get("method")!, isNew);
+  if (isNew) requireRoom(check, measured.get("baseline")!);
   const evidence = (name: string): ArmEvidence =>
     armEvidence(arms.get(name)!, chosen.get(name)!, measured.get(name)!);
   const { claim, metric, smallestEffect, unequalCost, notes } = check;
@@ -180,6 +204,8 @@ export async function runCheck(check: Check, make: MakeRuns<Measured>, base = 1)
     metric,
     direction,
     smallestEffect,
+    tuningSeeds,
+    confidence,
     verdict: look!.verdict,
     effect: look!.interval.mean,
     interval: look!.interval,
@@ -216,14 +242,56 @@ function armEvidence(arm: Arm, { at, means: tuning }: Tuned, measured: readonly 
   };
 }
 
-/** Episodes are what is held equal; tokens follow from what the policies say. */
-function requireEqualCost(check: Check, baseline: readonly Measured[], method: readonly Measured[]): void {
-  const [b, m] = [baseline, method].map((arm) => mean(arm.map((x) => x.cost.episodes)));
-  if (check.unequalCost !== undefined || Math.abs(m! - b!) <= 0.05 * Math.max(b!, m!)) return;
+/** A choice that did best on fewer seeds may have been lucky. */
+const fewestTuningSeeds = 5;
+/** Largest difference between the arms' costs, as shares of the larger. */
+const tolerance = { episodes: 0.05, tokens: 0.3 } as const;
+
+function requireTuning({ id, tuningSeeds = fewestTuningSeeds, baseline }: Check): void {
+  if (baseline.grid.length === 1 || tuningSeeds >= fewestTuningSeeds) return;
   throw new WhetstoneError("config.invalid", {
-    where: `check "${check.id}"`,
-    got: `${b} episodes for the baseline and ${m} for the method`,
-    expected: "the same budget for both, within 5 %",
-    fix: "Give both the same number of episodes, or say in `unequalCost` why they differ.",
+    where: `check "${id}"`,
+    got: `${tuningSeeds} tuning seeds`,
+    expected: `${fewestTuningSeeds} or more`,
+    fix: "Leave tuningSeeds out, or raise it.",
+  });
+}
+
+/** @param tokens whether tokens have to be about equal too, and not only episodes. */
+function requireEqualCost(
+  { id, unequalCost }: Check,
+  baseline: readonly Measured[],
+  method: readonly Measured[],
+  tokens: boolean,
+): void {
+  if (unequalCost !== undefined) return;
+  for (const kind of tokens ? (["episodes", "tokens"] as const) : (["episodes"] as const)) {
+    const [b, m] = [baseline, method].map((arm) => mean(arm.map(({ cost }) => cost[kind])));
+    if (Math.abs(m! - b!) <= tolerance[kind] * Math.max(b!, m!)) continue;
+    throw new WhetstoneError("config.invalid", {
+      where: `check "${id}"`,
+      got: `${b} ${kind} for the baseline and ${m} for the method`,
+      expected: `the same budget for both, within ${tolerance[kind] * 100} %`,
+      fix: `Give both the same number of ${kind}, or say in \`unequalCost\` why they differ.`,
+    });
+  }
+}
+
+/** A tuned baseline at floor or ceiling cannot win, or cannot be beaten: the world shows nothing. */
+function requireRoom({ id, range }: Check, baseline: readonly Measured[]): void {
+  const values = baseline.map(({ value }) => value);
+  const edge = range && 0.02 * (range[1] - range[0]);
+  const at = mean(values);
+  const got = values.every((value) => value === values[0])
+    ? `a tuned baseline of ${at} in every seed`
+    : range && (at <= range[0] + edge! || at >= range[1] - edge!)
+      ? `a tuned baseline of ${at} in a range from ${range[0]} to ${range[1]}`
+      : undefined;
+  if (got === undefined) return;
+  throw new WhetstoneError("config.invalid", {
+    where: `check "${id}"`,
+    got,
+    expected: "a world in which the baseline learns something, and not everything",
+    fix: "Make the world easier or harder, or give the baseline the information that it lacks.",
   });
 }

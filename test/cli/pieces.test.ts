@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { condense, curve, sparkline } from "../../src/cli/chart.ts";
-import { sameFindings } from "../../src/cli/check.ts";
+import { sameFindings } from "../../src/cli/checkProtocol.ts";
 import { comparisonTables } from "../../src/cli/comparisonReport.ts";
 import { seconds } from "../../src/cli/durations.ts";
 import { lineOf } from "../../src/cli/live.ts";

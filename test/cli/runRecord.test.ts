@@ -26,7 +26,7 @@ function written(out: string, kept: RunConfig | object): string {
 
 test("limits are kept as they were stated, and the cache moves with the project", async () => {
   const out = join(folder, "here", "runs", "one");
-  const limits = { episodes: 600, spend: 5, price: "0.25,2", cache: join(folder, "here", "chat") };
+  const limits = { episodes: 600, maxSpend: 5, price: "0.25,2", cache: join(folder, "here", "chat") };
   const kept = overlaid(recordOf(out, config, {}, {}), { ...limits, seed: 3 }, nobody);
   const { episodes, ...adjustable } = { ...limits, cache: "../../chat" };
   assert.deepEqual(kept.config.adjustable, { ...config.adjustable, episodes, parts: adjustable });
@@ -50,10 +50,15 @@ test("what is asked for stands in place of what the run began with, and nothing 
 });
 
 test("limits that are none, a config that is none and a run of an earlier version are refused in one line", async () => {
-  const calls = { ...config, adjustable: { ...config.adjustable, parts: { calls: "many" } } };
+  const calls = { ...config, adjustable: { ...config.adjustable, parts: { maxCalls: "many" } } };
   await assert.rejects(
     readRunRecord(written(join(folder, "many"), calls)),
     withCode("checkpoint.damaged", /run\.json.*whole number/),
+  );
+  const unknown = { ...config, adjustable: { ...config.adjustable, parts: { calls: 5 } } };
+  await assert.rejects(
+    readRunRecord(written(join(folder, "unknown"), unknown)),
+    withCode("checkpoint.damaged", /run\.json.*calls/),
   );
   const { seed: _, ...seedless } = config;
   await assert.rejects(

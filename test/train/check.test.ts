@@ -56,7 +56,7 @@ test("a check tunes each arm on seeds of their own and reports others", async ()
   assert.deepEqual([e.baseline.atEdge, e.method.atEdge], [false, true]);
   assert.deepEqual(e.seeds, [1, 2, 3, 4, 5, 6, 7, 8]);
   const [tuning, reported] = [made.filter((u) => u.seed >= 1e6), made.filter((u) => u.seed < 1e6)];
-  assert.equal(tuning.length, 2 * 3 * 3);
+  assert.equal(tuning.length, 2 * 3 * 5);
   assert.equal(reported.length, 2 * 8);
   assert.ok(reported.every((u) => u.choice === (u.arm === "baseline" ? 1 : 2)));
   // differences 1 ± 0.01 by turns: mean 1
@@ -82,7 +82,7 @@ test("a check that expects less looks for less; other seeds make other runs", as
     arm("new", (x) => 1 - x),
     { direction: "lower", smallestEffect: 1 },
   );
-  const e = await runCheck(of, maker(of), 100);
+  const e = await runCheck(of, maker(of), { base: 100 });
   assert.equal(e.verdict, "reproduced");
   assert.deepEqual(e.method.chosen, { x: 2 });
   assert.equal(e.effect, -2);
@@ -123,4 +123,36 @@ test("others are measured beside the two and change nothing", async () => {
   const [e, f] = [await runCheck(two, maker(two)), await runCheck(three, maker(three))];
   assert.deepEqual({ ...f, others: undefined }, { ...e, others: undefined });
   assert.equal(f.others!.ablation!.values[0], 0.5);
+});
+
+test("a new check keeps the whole protocol: tuning seeds, tokens, and a baseline that can win and lose", async () => {
+  const base = arm("base", (_, seed) => 0.3 + 0.01 * noise(seed));
+  const better = arm("new", (_, seed) => 0.6 + 0.01 * noise(seed + 1));
+  const isNew = { isNew: true };
+  const fine = check(base, better);
+  assert.equal((await runCheck(fine, maker(fine), isNew)).tuningSeeds, 5);
+  const hasty = { ...fine, tuningSeeds: 2 };
+  await assert.rejects(runCheck(hasty, maker(hasty), isNew), failsWith("config.invalid", /2 tuning seeds/));
+  assert.equal((await runCheck(hasty, maker(hasty))).tuningSeeds, 2);
+  const wordy: Arm = {
+    ...better,
+    measure: async (choice, seed) => ({
+      ...(await better.measure(choice, seed)),
+      cost: { episodes: 10, tokens: 150 },
+    }),
+  };
+  const dear = { ...fine, method: wordy };
+  await assert.rejects(runCheck(dear, maker(dear), isNew), failsWith("config.invalid", /100 tokens.*150/));
+  const told = { ...dear, unequalCost: "it writes more" };
+  assert.equal((await runCheck(told, maker(told), isNew)).verdict, "reproduced");
+  const flat = check(
+    arm("base", () => 0.3),
+    better,
+  );
+  await assert.rejects(runCheck(flat, maker(flat), isNew), failsWith("config.invalid", /0\.3 in every seed/));
+  const low: Check = { ...fine, range: [0.295, 1] };
+  await assert.rejects(
+    runCheck(low, maker(low), isNew),
+    failsWith("config.invalid", /range from 0\.295 to 1/),
+  );
 });

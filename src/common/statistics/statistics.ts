@@ -195,8 +195,13 @@ export function intervalOfDifference(first: Interval, second: Interval): Interva
  * - reproduced: the whole interval lies on the expected side of 0, and its midpoint reaches the smallest effect;
  * - not reproduced: the whole interval lies below the smallest effect, or does not exceed 0;
  * - inconclusive: anything else.
+ * @param confidence of each look, in (0, 1). A redesign after a look takes half the error of the design before it.
  */
-export function sequentialVerdict(differences: ArrayLike<number>, hypothesis: Hypothesis): Look {
+export function sequentialVerdict(
+  differences: ArrayLike<number>,
+  hypothesis: Hypothesis,
+  confidence: number = looks.confidence,
+): Look {
   const [first, last] = looks.seeds;
   if (differences.length !== first && differences.length !== last) {
     throw new WhetstoneError("option.range", {
@@ -206,7 +211,7 @@ export function sequentialVerdict(differences: ArrayLike<number>, hypothesis: Hy
       fix: "Run the planned number of seeds; looking in between raises the error rate.",
     });
   }
-  const interval = meanInterval(differences, looks.confidence);
+  const interval = meanInterval(differences, confidence);
   const sign = hypothesis.direction === "higher" ? 1 : -1;
   const [near, far] = sign > 0 ? [interval.low, interval.high] : [-interval.high, -interval.low];
   let verdict: Verdict = "inconclusive";

@@ -63,6 +63,7 @@ export default defineCheck({
   metric: "memory (BLEU-2) less the share of level-3 conversations kept, over 1008 conversations",
   direction: "higher",
   smallestEffect: 0.2,
+  tuningSeeds: 3,
   baseline: arm("resolves conflicts, at the forgetfulness that makes its gap widest", "expert"),
   method: arm("obeys what was said last, at the forgetfulness that makes its gap widest", "flawed"),
   notes:

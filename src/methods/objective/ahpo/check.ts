@@ -66,6 +66,7 @@ export default defineCheck({
   metric: "expected reward after 50 updates over hard and easy questions, exact",
   direction: "higher",
   smallestEffect: 0.02,
+  tuningSeeds: 3,
   baseline: arm(fixed),
   method: arm(ahpo),
   others: { GRPO: arm(grpo) },
