@@ -165,12 +165,12 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
   });
 }
 
-/** The same actions lead through the same states to the same end, whatever the episode's stream. */
+/** The same actions lead to the same end on another stream, and through the same states where `replay` is declared. */
 async function replayAgrees(env: Environment, task: Task, played: Played): Promise<void> {
   const episode = await env.start(task, randomStream(task.seed));
   for (const [i, content] of played.actions.entries()) {
     const { observation } = await episode.observe();
-    assert.equal(observation.stateKey, played.stateKeys[i]);
+    if (env.abilities.has("replay")) assert.equal(observation.stateKey, played.stateKeys[i]);
     const step = await episode.act({ content, stop: "eos" });
     assert.deepEqual(step.end, i === played.actions.length - 1 ? played.end : undefined);
   }
