@@ -95,7 +95,9 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
     arm(e.method),
     ...Object.values(e.others ?? {}).map(arm),
     `  level ${e.level}; ${ingredientLine(e)}`,
-    `  settings chosen from ${e.baseline.tuning.length || 1} on ${e.tuningSeeds ?? "no"} other seeds`,
+    ...(e.tuningSeeds === undefined
+      ? []
+      : [`  settings chosen from ${e.baseline.tuning.length} on ${e.tuningSeeds} other seeds`]),
     ...caveatsOf(e).flatMap((caveat) => wrapped(caveat, width)),
     ...(e.notes ? wrapped(e.notes, width) : []),
     `  run it again: whetstone check ${m.id}`,

@@ -127,7 +127,7 @@ export interface CheckEvidence {
   readonly metric: string;
   readonly direction: Hypothesis["direction"];
   readonly smallestEffect: number;
-  /** Seeds on which each choice of a grid was tried. */
+  /** Seeds on which each choice of a grid was tried; absent where there was nothing to choose. */
   readonly tuningSeeds?: number;
   /** Confidence of each look. Default that of a first design, 0.975. */
   readonly confidence?: number;
@@ -204,7 +204,7 @@ export async function runCheck(
     metric,
     direction,
     smallestEffect,
-    tuningSeeds,
+    ...(check.baseline.grid.length > 1 && { tuningSeeds }),
     confidence,
     verdict: look!.verdict,
     effect: look!.interval.mean,
