@@ -20,7 +20,7 @@ import {
 import { type Pool, startPool } from "./checkPool.ts";
 import { attempt, baseSeed, git, log, requireCommitted } from "./checkProtocol.ts";
 import { onSignal } from "./interrupted.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
 
 interface CheckOptions {

@@ -32,7 +32,8 @@ import {
 import { comparisonProgress, comparisonTables } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
-import { addSet, statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
+import { addSet } from "./options.ts";
 import { addCommand, duration, folded, type Io } from "./output.ts";
 
 interface CompareOptions {

@@ -13,7 +13,8 @@ import { type EngineName, type EngineOptions, engineNames, requireEnvironment } 
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { storeName } from "./fromFeedback.ts";
-import { runRows, type StatedRun } from "./options.ts";
+import type { StatedRun } from "./options.ts";
+import { runRows } from "./runRows.ts";
 
 /** Rows of a run, each of which may be absent. */
 function rows<K extends keyof typeof runRows>(...names: readonly K[]) {
