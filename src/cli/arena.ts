@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { type Arena, type ArenaRun, arenaSources, runInArena } from "../arenas/arena.ts";
+import { type Arena, type ArenaRun, runInArena } from "../arenas/arena.ts";
 import { type Excluded, excludedFrom, readExcluded, writeExcluded } from "../arenas/excluded.ts";
 import { arenas } from "../arenas/index.ts";
 import { resultFiles, writeLeaderboard } from "../arenas/leaderboard.ts";
@@ -28,6 +28,8 @@ interface ArenaOptions {
 /** What every method is compared with. It is run first. */
 const opponent = "grpo";
 const src = join(import.meta.dirname, "..");
+/** Everything but what the command itself writes. */
+const codeAlone = [".", ":!arenas/*/runs.jsonl", ":!arenas/*/excluded.jsonl"];
 
 export function addArena(program: Command, io: Io): void {
   addCommand(
@@ -70,7 +72,8 @@ function chosen(ids: readonly string[], family: string | undefined): readonly Re
   return all.filter((m) => families?.includes(m.family) ?? true);
 }
 
-async function runArena(
+/** Makes the runs that are not there yet, and writes the page after each method. */
+export async function runArena(
   arena: Arena,
   asked: readonly Recipe[],
   options: ArenaOptions,
@@ -81,7 +84,7 @@ async function runArena(
   const iterations =
     options.iterations === undefined ? undefined : statedNumber("--iterations", options.iterations, 1);
   if (iterations !== undefined && options.out === undefined) throw trialNeedsFolder();
-  if (iterations === undefined) requireCommitted(arena.name, src, arenaSources(arena));
+  if (iterations === undefined) requireCommitted(arena.name, src, codeAlone, "arena");
   const threads =
     options.threads === undefined ? availableParallelism() : statedNumber("--threads", options.threads, 1);
   const places = resultFiles(arena, options.out);
@@ -155,7 +158,7 @@ function progressOf(total: number, threads: number, io: Io) {
   return (method: string, seed: number, run: ArenaRun, again: boolean): void => {
     left--;
     if (again) return;
-    made.push(run.seconds);
+    if (method !== untrained) made.push(run.seconds);
     const each = made.reduce((a, b) => a + b, 0) / made.length;
     const share = (x: number): string => `${(100 * x).toFixed(1)} %`;
     io.error(
