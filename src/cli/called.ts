@@ -17,6 +17,7 @@ export const commandNames = [
   "explain",
   "check",
   "compare",
+  "arena",
   "play",
   "runs",
   "show",

@@ -24,19 +24,24 @@ export function git(folder: string, ...args: readonly string[]): string | undefi
 }
 
 /**
- * Refuses a check whose sources differ from what is committed, on any seeds: what is claimed comes before what is found.
- * @param sources paths relative to the folder.
+ * Refuses a check, or an arena, whose sources differ from what is committed, on any seeds: what is claimed comes before what is found.
+ * @param sources paths relative to the folder, or git's patterns of paths.
  * @throws WhetstoneError `config.invalid` where a source is not committed, or where there is no repository.
  */
-export function requireCommitted(id: string, folder: string, sources: readonly string[]): void {
+export function requireCommitted(
+  id: string,
+  folder: string,
+  sources: readonly string[],
+  kind: "check" | "arena" = "check",
+): void {
   const status = git(folder, "status", "--porcelain", "--", ...sources);
   if (status === "") return;
   const got =
     status === undefined ? "no git repository" : `${status.split("\n")[0]!.slice(3)}, which is not committed`;
   throw new WhetstoneError("config.invalid", {
-    where: `check "${id}"`,
+    where: `${kind} "${id}"`,
     got,
-    expected: "a check that is committed, with its worlds, before anything of it runs",
+    expected: `${kind === "check" ? "a check that is committed, with its worlds," : "an arena and code that are committed"} before anything of it runs`,
     fix: status === undefined ? "Run it in a clone of the repository." : "Commit it, and run it again.",
   });
 }

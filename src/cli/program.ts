@@ -23,6 +23,7 @@ const commands: Readonly<Record<CommandName, () => Promise<(program: Command, io
   explain: async () => (await import("./explain.ts")).addExplain,
   check: async () => (await import("./check.ts")).addCheck,
   compare: async () => (await import("./compare.ts")).addCompare,
+  arena: async () => (await import("./arena.ts")).addArena,
   play: async () => (await import("./play.ts")).addPlay,
   runs: async () => (await import("./runs.ts")).addRuns,
   show: async () => (await import("./show.ts")).addShow,

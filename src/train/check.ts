@@ -97,8 +97,7 @@ export function defineCheck(check: Check): Check {
   throw new WhetstoneError("config.invalid", {
     where: `check "${check.id}"`,
     got: wrong,
-    expected:
-      "a smallest effect of 0 or more, known simpler arms, learning rates of at most ${highestRate}, and equal grids for all arms",
+    expected: `a smallest effect of 0 or more, known simpler arms, learning rates of at most ${highestRate}, and equal grids for all arms`,
     fix: "Correct the check. Every arm needs the same number of choices, so that none is tuned harder.",
   });
 }

@@ -1,0 +1,35 @@
+/** Methods that take no part in an arena, each with the reason. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { Recipe } from "../method/method.ts";
+
+export interface Excluded {
+  readonly method: string;
+  readonly why: string;
+}
+
+/** Methods that never change a weight although they need a model that could, with what they change instead. */
+const weightless: Readonly<Record<string, string>> = {
+  "agentfly-memento": "it writes a memory of cases; the model stays frozen",
+  "best-of-n": "it selects among samples and trains nothing",
+  portal: "its policy is a behaviour tree, which is rewritten",
+};
+
+/** Why a method cannot take part in any arena; undefined if only a run can tell. */
+export function excludedFrom(recipe: Recipe): string | undefined {
+  if (recipe.weightFree) return "it learns without weights";
+  return weightless[recipe.id];
+}
+
+export const readExcluded = (file: string): readonly Excluded[] =>
+  existsSync(file)
+    ? readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as Excluded)
+    : [];
+
+/** JSON lines, by method. */
+export function writeExcluded(file: string, excluded: readonly Excluded[]): void {
+  const sorted = excluded.toSorted((a, b) => (a.method < b.method ? -1 : 1));
+  writeFileSync(file, sorted.map((e) => `${JSON.stringify(e)}\n`).join(""));
+}

@@ -1,0 +1,168 @@
+/** `whetstone arena`: trains a transformer with each method in a frozen task, and writes the leaderboard. */
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { type Arena, type ArenaRun, runInArena } from "../arenas/arena.ts";
+import { type Excluded, excludedFrom, readExcluded, writeExcluded } from "../arenas/excluded.ts";
+import { arenas } from "../arenas/index.ts";
+import { resultFiles, writeLeaderboard } from "../arenas/leaderboard.ts";
+import { arenaResult, arenaRunner, plannedRuns, untrained } from "../arenas/runs.ts";
+import { unknownName } from "../common/text/suggest.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
+import type { Recipe } from "../method/method.ts";
+import { methods } from "../methods/catalogue.ts";
+import { requireMethod } from "./catalogue.ts";
+import { git, requireCommitted } from "./checkProtocol.ts";
+import { onSignal } from "./interrupted.ts";
+import { statedNumber } from "./numbers.ts";
+import { addCommand, duration, type Io } from "./output.ts";
+
+interface ArenaOptions {
+  readonly family?: string;
+  readonly seeds?: string;
+  readonly iterations?: string;
+  readonly threads?: string;
+  readonly out?: string;
+}
+
+/** What every method is compared with. It is run first. */
+const opponent = "grpo";
+const src = join(import.meta.dirname, "..");
+/** Everything but what the command itself writes. */
+const codeAlone = [".", ":!arenas/*/runs.jsonl", ":!arenas/*/excluded.jsonl"];
+
+export function addArena(program: Command, io: Io): void {
+  addCommand(
+    program,
+    "arena",
+    "Train a transformer with methods in a frozen task: tuned, paired with GRPO, on a leaderboard.",
+    [
+      "whetstone arena search rloo dapo ppo",
+      "whetstone arena search --family credit",
+      "whetstone arena search grpo --seeds 20    # the spread of one method",
+    ],
+  )
+    .argument("<name>", `arena: ${arenas.map(({ name }) => name).join(", ")}`)
+    .argument("[methods...]", "methods (default: all that train weights)")
+    .option("--family <names>", "only these families, with commas between")
+    .option("--seeds <n>", "reported runs of each method (default: as the arena says)")
+    .option("--iterations <n>", "in place of the arena's budget, for a trial; needs --out")
+    .option("--threads <n>", "runs at once (default: one per core)")
+    .option(
+      "--out <folder>",
+      "where runs and leaderboard are written (default: the arena's folder and docs/)",
+    )
+    .action(async (name: string, ids: string[], options: ArenaOptions) => {
+      const arena = arenas.find((one) => one.name === name);
+      if (!arena)
+        throw unknownName(
+          "arena",
+          name,
+          arenas.map((one) => one.name),
+        );
+      await runArena(arena, chosen(ids, options.family), options, io);
+    });
+}
+
+function chosen(ids: readonly string[], family: string | undefined): readonly Recipe[] {
+  const families = family?.split(",").map((one) => one.trim());
+  const known = [...new Set(methods.map((m) => m.family))];
+  for (const one of families ?? []) if (!known.includes(one)) throw unknownName("--family", one, known);
+  const all = ids.length > 0 ? ids.map((id) => requireMethod("whetstone arena", id)) : methods;
+  return all.filter((m) => families?.includes(m.family) ?? true);
+}
+
+/** Makes the runs that are not there yet, and writes the page after each method. */
+export async function runArena(
+  arena: Arena,
+  asked: readonly Recipe[],
+  options: ArenaOptions,
+  io: Io,
+): Promise<void> {
+  const seeds =
+    options.seeds === undefined ? arena.seeds : statedNumber("--seeds", options.seeds, arena.seeds);
+  const iterations =
+    options.iterations === undefined ? undefined : statedNumber("--iterations", options.iterations, 1);
+  if (iterations !== undefined && options.out === undefined) throw trialNeedsFolder();
+  if (iterations === undefined) requireCommitted(arena.name, src, codeAlone, "arena");
+  const threads =
+    options.threads === undefined ? availableParallelism() : statedNumber("--threads", options.threads, 1);
+  const places = resultFiles(arena, options.out);
+  const commit = git(src, "rev-parse", "--short=12", "HEAD") ?? "";
+  const byId = new Map(methods.map((m) => [m.id, m]));
+  const baseline = byId.get(opponent)!;
+  const excluded = new Map<string, Excluded>(readExcluded(places.excluded).map((e) => [e.method, e]));
+  const able: string[] = [];
+  for (const recipe of new Set([baseline, ...asked])) {
+    const why = excludedFrom(recipe);
+    if (why) excluded.set(recipe.id, { method: recipe.id, why });
+    else able.push(recipe.id);
+  }
+  const arms = [untrained, ...able];
+  const progress = progressOf(
+    arms.reduce((sum, arm) => sum + plannedRuns(arena, arm, arm === untrained ? arena.seeds : seeds), 0),
+    threads,
+    io,
+  );
+  const stop = new AbortController();
+  const unheard = onSignal(() => {
+    io.error("Stopping; whole runs are kept, the same command goes on.");
+    stop.abort();
+  });
+  const make = arenaRunner(arena, {
+    memory: places.runs,
+    atOnce: threads,
+    make: async (method, rate, seed) => {
+      stop.signal.throwIfAborted();
+      const recipe = method === untrained ? undefined : byId.get(method)!;
+      return runInArena(arena, baseline, { recipe, rate, seed, commit, iterations, stop: stop.signal });
+    },
+    onResult: ({ arm, seed }, run, again) => progress(arm, seed, run, again),
+  });
+  try {
+    for (const arm of arms) {
+      try {
+        await arenaResult(arena, arm, arm === untrained ? arena.seeds : seeds, make);
+        excluded.delete(arm);
+      } catch (e) {
+        if (stop.signal.aborted || arm === untrained || arm === opponent) throw e;
+        // what the arena or the engine lacks is a result; so is a method that fails in it
+        const why = isWhetstoneError(e) ? `${e.code}: ${e.message.split("\n")[0]}` : messageOf(e);
+        excluded.set(arm, { method: arm, why });
+        io.error(`${arm}: left out, ${why}`);
+      }
+      writeExcluded(places.excluded, [...excluded.values()]);
+      if (arm !== untrained) await writeLeaderboard(arena, places);
+    }
+    io.say(`Written: ${places.page}`);
+  } catch (e) {
+    if (!stop.signal.aborted) throw e;
+    io.code = 130;
+  } finally {
+    unheard();
+  }
+}
+
+const trialNeedsFolder = (): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "--iterations",
+    got: "no --out",
+    expected: "a folder for runs with another budget than the arena's",
+    fix: "Add for example --out runs/trial.",
+  });
+
+/** A line for each run that was made, with an estimate of what is left. */
+function progressOf(total: number, threads: number, io: Io) {
+  let left = total;
+  const made: number[] = [];
+  return (method: string, seed: number, run: ArenaRun, again: boolean): void => {
+    left--;
+    if (again) return;
+    if (method !== untrained) made.push(run.seconds);
+    const each = made.reduce((a, b) => a + b, 0) / made.length;
+    const share = (x: number): string => `${(100 * x).toFixed(1)} %`;
+    io.error(
+      `${method}, seed ${seed}: ${share(run.test)} on test, ${share(run.validation)} on validation, ${duration(run.seconds)}; ${left} of ${total} runs left, about ${duration((left * each) / threads)}`,
+    );
+  };
+}

@@ -1,0 +1,144 @@
+/** Arenas are frozen, the command runs a protocol to its end and goes on where it was, and the leaderboard says what the raw runs say. */
+import assert from "node:assert/strict";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { test } from "node:test";
+import { type Arena, type ArenaRun, arenaDigest, arenaSources } from "../../src/arenas/arena.ts";
+import { arenas } from "../../src/arenas/index.ts";
+import { leaderboard, resultFiles } from "../../src/arenas/leaderboard.ts";
+import { search } from "../../src/arenas/search/arena.ts";
+import { runArena } from "../../src/cli/arena.ts";
+import { createIo } from "../../src/cli/output.ts";
+import { findMethod } from "../../src/methods/catalogue.ts";
+import { inProcess } from "../cli/inProcess.ts";
+import { temporary } from "../temporary.ts";
+
+/** A changed arena is a new arena: give it another name, and leave these as they are. */
+const frozen: Readonly<Record<string, string>> = { search: "fff4f303027a0641" };
+
+test("every arena is made of the same bytes as when its first method ran", () => {
+  assert.deepEqual(Object.fromEntries(arenas.map((arena) => [arena.name, arenaDigest(arena)])), frozen);
+  assert.ok(arenaSources(search).includes("arenas/search/start/model.safetensors"));
+});
+
+test("search: no test or validation question starts from a name that a training question starts from", () => {
+  const world = search.environment();
+  const names = (split: string): Set<unknown> =>
+    new Set(world.tasks(split).map(({ metadata }) => (metadata as { entity: string }).entity));
+  const trained = names("train");
+  for (const split of ["validation", "test"])
+    assert.deepEqual(
+      [...names(split)].filter((name) => trained.has(name)),
+      [],
+    );
+  assert.deepEqual(
+    world.splits.map((split) => world.tasks(split).length),
+    [1400, 56, 140],
+  );
+});
+
+const silent = new Writable({ write: (_, __, done) => done() });
+
+interface Line {
+  readonly name: string;
+  readonly result: ArenaRun;
+}
+const linesOf = (file: string): readonly Line[] =>
+  readFileSync(file, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+
+/** The search arena with a handful of tasks: seconds in place of minutes. */
+const tiny: Arena = {
+  ...search,
+  environment() {
+    const world = search.environment();
+    return { ...world, tasks: (split) => world.tasks(split).slice(0, 8) };
+  },
+  rates: [2.5e-4, 5e-4],
+  tuningSeeds: 1,
+  seeds: 2,
+};
+
+test("the command, on a tiny budget: all runs of the protocol, a page, and only what is missing is made again", async () => {
+  const out = mkdtempSync(join(temporary, "whetstone-arena-"));
+  const files = resultFiles(tiny, out);
+  const asked = ["rloo", "gepa"].map((id) => findMethod(id));
+  const run = () =>
+    runArena(tiny, asked, { out, iterations: "1", threads: "1" }, createIo([], { out: silent, err: silent }));
+  await run();
+  const first = linesOf(files.runs);
+  // untrained: 2 seeds; two methods: 2 step sizes on a tuning seed, and 2 seeds
+  assert.equal(first.length, 2 + 2 * (2 + 2));
+  for (const { name, result } of first) {
+    assert.equal(result.episodes, name.includes("/untrained/") ? 0 : 32);
+    assert.ok(result.test >= 0 && result.test <= 1);
+  }
+  const page = readFileSync(files.page, "utf8");
+  assert.match(page, /\| `rloo` \| neural \|/);
+  assert.match(page, /\| `gepa` \| it learns without weights \|/);
+
+  // cut off within a line, as by a lost machine
+  const text = readFileSync(files.runs, "utf8").split("\n").slice(0, -3).join("\n");
+  writeFileSync(files.runs, `${text}\n`);
+  appendFileSync(files.runs, '{"name":"half');
+  await run();
+  const again = linesOf(files.runs);
+  const figures = (lines: readonly Line[]) =>
+    lines.map(({ name, result: { seconds: _, commit: __, ...rest } }) => ({ name, ...rest }));
+  assert.deepEqual(figures(again), figures(first));
+  assert.deepEqual(again.slice(0, -2), first.slice(0, -2)); // to the second: these were not made again
+});
+
+test("arena: unknown names, and a trial that would be written among the results, are refused", async () => {
+  const said = async (...args: string[]): Promise<string> => {
+    const { code, err } = await inProcess(["arena", ...args]);
+    assert.equal(code, 2);
+    return err;
+  };
+  assert.match(await said("serach"), /search/);
+  assert.match(await said("search", "grop"), /grpo/);
+  assert.match(await said("search", "grpo", "--iterations", "1"), /--out/);
+});
+
+test("docs/leaderboard.md is what the raw runs say", async () => {
+  const files = resultFiles(search);
+  const page = readFileSync(files.page, "utf8");
+  assert.equal(page, await leaderboard(search, files));
+
+  // its figures, by hand
+  const runs = linesOf(files.runs);
+  const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
+  const rows = page
+    .split("\n")
+    .filter((line) => /\| neural \|/.test(line))
+    .map((line) => line.split("|").map((cell) => cell.trim()));
+  assert.ok(rows.length >= 2);
+  const reported = (method: string): readonly number[] => {
+    const of = (from: number, to: number): readonly Line[] =>
+      runs.filter(({ name }) => {
+        const [digest, id, , seed] = name.split("/");
+        return digest === frozen.search && id === method && Number(seed) >= from && Number(seed) < to;
+      });
+    const validation = Map.groupBy(of(1e6, 2e6), ({ name }) => name.split("/")[2]!);
+    for (const tuning of validation.values()) assert.equal(tuning.length, 3);
+    const best = [...validation]
+      .map(([rate, lines]) => ({ rate, worth: average(lines.map(({ result }) => result.validation)) }))
+      .reduce((a, b) => (b.worth > a.worth ? b : a), { rate: "0", worth: -1 });
+    return [1, 2, 3, 4, 5, 6, 7, 8].map(
+      (seed) =>
+        runs.find(({ name }) => name === `${frozen.search}/${method}/${best.rate}/${seed}`)!.result.test,
+    );
+  };
+  const against = reported("grpo");
+  for (const [, id, , success, difference] of rows) {
+    const own = reported(id!.replaceAll("`", ""));
+    assert.equal(success!.split(" ")[0], (100 * average(own)).toFixed(1));
+    if (difference === "") continue;
+    const mean = 100 * average(own.map((x, i) => x - against[i]!));
+    assert.equal(Number.parseFloat(difference!), Number(mean.toFixed(1)));
+  }
+  assert.ok(existsSync(files.excluded));
+});
