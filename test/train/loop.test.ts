@@ -243,7 +243,7 @@ test("a piece that asks for what its method did not declare is one clear error",
   const asking = methodWith({ objective: [...base.slots.objective, klPenalty()] });
   await assert.rejects(
     runIn(folder(), options(asking)),
-    withCode("capability.missing", /"reference".*there are none.*`frozen`/),
+    withCode("capability.missing", /"reference".*the method declares none.*`frozen`/),
   );
   const needy = methodWith({}, { needs: ["tokens", "hidden"] });
   await assert.rejects(
