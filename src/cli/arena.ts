@@ -109,7 +109,7 @@ export async function runArena(
     io.error("Stopping; whole runs are kept, the same command goes on.");
     stop.abort();
   });
-  const make = arenaRunner(arena, {
+  const make = await arenaRunner(arena, {
     memory: places.runs,
     atOnce: threads,
     make: async (method, rate, seed) => {
