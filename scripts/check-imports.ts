@@ -1,4 +1,7 @@
-/** Checks which folders import which, by the table below, and that no files import each other. Run by `npm run check`; prints every violation. */
+/**
+ * Checks which folders import which, by the table below, that no files import each other, and that no file is too long. Run
+ * by `npm run check`; prints every violation.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -223,14 +226,29 @@ export function circlesOf(src: string): string[][] {
   return circlesIn(new Map(imports)).filter((circle) => !isAllowed(circle));
 }
 
+/** Most lines of a file that people read. */
+const mostLines = 400;
+
+/** The sources that are too long, with their lines; tests, data and generated files are left out. @param root of the repository. */
+export function tooLong(root: string): { readonly file: string; readonly lines: number }[] {
+  return globSync(["src/**/*.ts", "scripts/**/*.ts", "web/src/**/*.{ts,tsx}"], { cwd: root })
+    .map((file) => file.split(sep).join("/"))
+    .filter((file) => !/\.(test|data|generated)\.tsx?$/.test(file))
+    .map((file) => ({ file, lines: readFileSync(join(root, file), "utf8").split("\n").length - 1 }))
+    .filter(({ lines }) => lines > mostLines);
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const src = join(dirname(fileURLToPath(import.meta.url)), "..", "src");
+  const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+  const src = join(root, "src");
   const violations = checkFolder(src);
   for (const v of violations) {
     console.error(`${relative(process.cwd(), join(src, v.file))}:${v.line}: imports ${v.imports}; ${v.why}`);
   }
   const circles = circlesOf(src);
   for (const files of circles) console.error(`import each other: ${files.join(", ")}`);
-  if (violations.length > 0 || circles.length > 0) process.exit(1);
-  console.log("imports: no violations, no circles");
+  const long = tooLong(root);
+  for (const { file, lines } of long) console.error(`${file}: ${lines} lines, ${mostLines} at most`);
+  if (violations.length > 0 || circles.length > 0 || long.length > 0) process.exit(1);
+  console.log(`imports: no violations, no circles, no file above ${mostLines} lines`);
 }

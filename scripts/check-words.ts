@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..");
 /** Each retired word as it is written, what to write for it, and where it has another, ordinary meaning. */
 const retired: readonly (readonly [word: RegExp, say: string, except?: RegExp])[] = [
   [
-    /\bmend(s|Of|ed)?\b/,
+    /\bmend(s|Of|ed|ing)?\b/i,
     "fix",
     /env\/tickets\.ts|selfReflection|inverses|score-self-correct|srpo-reflection|portal|agentfly/,
   ],

@@ -40,7 +40,6 @@ export function counted(environment: Environment, ledger: Ledger, each: boolean)
   const { critique } = environment;
   return {
     ...environment,
-    abilities: new Set([...environment.abilities].filter((ability) => ability !== "fork")),
     async start(task, random) {
       const episode = await environment.start(task, random);
       return {

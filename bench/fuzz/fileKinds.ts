@@ -6,7 +6,7 @@ import { readRunRecord } from "../../src/cli/runRecord.ts";
 import { artefactVersion } from "../../src/core/artefact.ts";
 import type { Random } from "../../src/core/random.ts";
 import { readModel } from "../../src/engine/local/checkpoint.ts";
-import { fromHuggingFace } from "../../src/engine/local/config.ts";
+import { fromHuggingFace } from "../../src/engine/local/huggingFaceConfig.ts";
 import { readPeft } from "../../src/engine/local/peft.ts";
 import { openPublished } from "../../src/engine/local/published.ts";
 import { startReader } from "../../src/engine/local/reader.ts";

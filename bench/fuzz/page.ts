@@ -28,7 +28,7 @@ const [tooSlow, tooLong] = [5000, 200];
 const reasonsIn = (log: readonly string[]): readonly string[] =>
   log.filter((line) => /^(GET|POST|DELETE|PUT|PATCH|HEAD|OPTIONS) \S+: /.test(line));
 const unforeseenIn = (log: readonly string[]): readonly string[] =>
-  log.filter((line) => /not an error that we foresaw/.test(line));
+  log.filter((line) => /This error is unexpected/.test(line));
 
 /** Everything that should not be. */
 export function amissIn({ malformed, weighed, sockets, crowd, log, ended }: ServerRun): readonly string[] {
@@ -71,7 +71,7 @@ export function serverSection(
     "",
     `- server: ${ended === undefined ? "alive to the end" : `**ended: ${ended}**`}`,
     `- neither answered nor closed within 20 s: ${hangs.length}`,
-    `- answers of 500 and above: ${failures.length + weighed.filter(({ status }) => /^5/.test(status)).length}, reasons in the log: ${reasonsIn(log).length}, lines that say "not an error that we foresaw": ${unforeseenIn(log).length}`,
+    `- answers of 500 and above: ${failures.length + weighed.filter(({ status }) => /^5/.test(status)).length}, reasons in the log: ${reasonsIn(log).length}, lines that say "This error is unexpected": ${unforeseenIn(log).length}`,
     `- slowest answers: ${slowest.map((one) => `${(one.ms / 1000).toFixed(1)} s (${one.what})`).join("; ")}`,
     `- good requests in between: ${good}, not answered as they should be: ${wronged.length}`,
     `- resident memory, MiB, after each tenth: ${memory.map((mib) => mib.toFixed(0)).join(", ")}`,

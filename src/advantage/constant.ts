@@ -11,9 +11,9 @@ export function constant(value = 1): Advantage<null> {
   return {
     name: "constant",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const values = new Map<Id, number>(evidence.units.map((unit) => [unit.id, value]));
-      return { advantages: spread(evidence, values, soFar), next: null, stats: {} };
+    apply: (annotated, _state, soFar) => {
+      const values = new Map<Id, number>(annotated.units.map((unit) => [unit.id, value]));
+      return { advantages: spread(annotated, values, soFar), next: null, stats: {} };
     },
   };
 }

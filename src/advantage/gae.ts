@@ -41,15 +41,15 @@ export function gae(options: GaeOptions = {}): Advantage<null> {
   return {
     name: "gae",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const paid = creditsByToken(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const paid = creditsByToken(annotated, options);
       const advantages = new Map<Id, Float32Array>();
       const targets = new Map<Id, Float32Array>();
       const [wanted, missed]: [number[], number[]] = [[], []];
-      for (const t of memberTrajectories(evidence)) {
+      for (const t of memberTrajectories(annotated)) {
         const reward_A = paid.get(t.id);
         if (!reward_A || reward_A.length === 0) continue;
-        const value_A = present(evidence.notes[values]?.get(t.id), "gae", `note "${values}" of ${t.id}`);
+        const value_A = present(annotated.notes[values]?.get(t.id), "gae", `note "${values}" of ${t.id}`);
         const starts = stepStarts(t, level);
         const advantage_A = new Float32Array(reward_A.length);
         const target_A = new Float32Array(reward_A.length).fill(Number.NaN);

@@ -29,8 +29,8 @@ export function groupNormalised(options: GroupNormalisedOptions = {}): Advantage
   return {
     name: "groupNormalised",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const groups = scoredGroups(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const groups = scoredGroups(annotated, options);
       const values = new Map<Id, number>();
       for (const group of groups) {
         const { mean, deviation } = moments(group.map((s) => s.value));
@@ -38,7 +38,7 @@ export function groupNormalised(options: GroupNormalisedOptions = {}): Advantage
         for (const s of group)
           values.set(s.unit.id, deviation === 0 ? 0 : (weight * (s.value - mean)) / unit);
       }
-      return { advantages: spread(evidence, values, soFar), next: null, stats: groupStats(groups) };
+      return { advantages: spread(annotated, values, soFar), next: null, stats: groupStats(groups) };
     },
   };
 }

@@ -14,8 +14,8 @@ export function leaveOneOut(options: ChannelOptions = {}): Advantage<null> {
   return {
     name: "leaveOneOut",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const groups = scoredGroups(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const groups = scoredGroups(annotated, options);
       const values = new Map<Id, number>();
       for (const group of groups) {
         let sum = 0;
@@ -25,7 +25,7 @@ export function leaveOneOut(options: ChannelOptions = {}): Advantage<null> {
           values.set(s.unit.id, dead ? 0 : s.value - (sum - s.value) / (group.length - 1));
         }
       }
-      return { advantages: spread(evidence, values, soFar), next: null, stats: groupStats(groups) };
+      return { advantages: spread(annotated, values, soFar), next: null, stats: groupStats(groups) };
     },
   };
 }

@@ -29,8 +29,8 @@ export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null>
   return {
     name: "outcomePairs",
     init: () => null,
-    apply: (evidence, _state, soFar = new Map()) => {
-      const comparisons = scoredGroups(evidence, options).flatMap((group): Comparison[] => {
+    apply: (annotated, _state, soFar = new Map()) => {
+      const comparisons = scoredGroups(annotated, options).flatMap((group): Comparison[] => {
         const lone = group.flatMap(({ unit, value }) =>
           unit.members.length === 1 ? [{ at: { trajectory: unit.members[0]! }, value }] : [],
         );
@@ -47,7 +47,7 @@ export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null>
         advantages: soFar,
         next: null,
         stats: { pairs: comparisons.length },
-        columns: pairColumns(evidence.trajectories, comparisons, (t) => outside(t, without)),
+        columns: pairColumns(annotated.trajectories, comparisons, (t) => outside(t, without)),
       };
     },
   };

@@ -43,8 +43,8 @@ export function pooledReturns(options: PooledReturnsOptions = {}): Advantage<nul
   return {
     name: "pooledReturns",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const rewards = turnRewards(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const rewards = turnRewards(annotated, options);
       const keyOf = ({ channel, group, turn }: TurnReward): string =>
         JSON.stringify(pool === "turn" ? [channel, group, turn] : [channel, group]);
       const pools = Map.groupBy(rewards, keyOf);
@@ -106,13 +106,13 @@ interface TurnReward {
 
 /** The rewards of each turn of the units' trajectories, by channel or summed. */
 function turnRewards(
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
   { channels, together = "apart" }: PooledReturnsOptions,
 ): TurnReward[] {
-  const byId = mapById(evidence.trajectories);
-  const groupOf = new Map(evidence.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
+  const byId = mapById(annotated.trajectories);
+  const groupOf = new Map(annotated.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
   const sums = new Map<string, TurnReward>();
-  for (const [name, credits] of Object.entries(evidence.channels)) {
+  for (const [name, credits] of Object.entries(annotated.channels)) {
     if (!(channels?.includes(name) ?? true)) continue;
     for (const { at, value } of credits) {
       const trajectory = byId.get(at.trajectory);

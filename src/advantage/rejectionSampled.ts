@@ -36,13 +36,13 @@ export function rejectionSampled(options: RejectionSampledOptions = {}): Advanta
   return {
     name: "rejectionSampled",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const groups = scoredGroups(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const groups = scoredGroups(annotated, options);
       const kept = chosen(groups);
       const values = new Map<Id, number>(kept.map((s) => [s.unit.id, 1]));
       const scored = groups.flat().length;
       const stats = { ...groupStats(groups), ...(scored > 0 && { kept: kept.length / scored }) };
-      return { advantages: spread(evidence, values, soFar), next: null, stats };
+      return { advantages: spread(annotated, values, soFar), next: null, stats };
     },
   };
 }

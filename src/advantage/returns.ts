@@ -20,16 +20,16 @@ export interface Scored {
 
 /** Units with any credit, and its sum. A unit without credit has no value (not 0) and is left out. */
 export function scoredUnits(
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
   { channels, required = [] }: ChannelOptions,
 ): Scored[] {
   const sums = new Map<Id, number>();
-  const heard = required.map((name) => new Set(evidence.channels[name]?.map(({ at }) => at.trajectory)));
-  for (const [name, credits] of Object.entries(evidence.channels)) {
+  const heard = required.map((name) => new Set(annotated.channels[name]?.map(({ at }) => at.trajectory)));
+  for (const [name, credits] of Object.entries(annotated.channels)) {
     if (!(channels?.includes(name) ?? true)) continue;
     for (const { at, value } of credits) sums.set(at.trajectory, (sums.get(at.trajectory) ?? 0) + value);
   }
-  return evidence.units.flatMap((unit) => {
+  return annotated.units.flatMap((unit) => {
     if (!heard.every((of) => unit.members.some((member) => of.has(member)))) return [];
     let value: number | undefined;
     for (const member of unit.members) {
@@ -41,8 +41,8 @@ export function scoredUnits(
 }
 
 /** Scored units by group, in order of first appearance. */
-export function scoredGroups(evidence: AnnotatedExperience, options: ChannelOptions): Scored[][] {
-  return [...Map.groupBy(scoredUnits(evidence, options), (s) => s.unit.group).values()];
+export function scoredGroups(annotated: AnnotatedExperience, options: ChannelOptions): Scored[][] {
+  return [...Map.groupBy(scoredUnits(annotated, options), (s) => s.unit.group).values()];
 }
 
 /**
@@ -50,11 +50,11 @@ export function scoredGroups(evidence: AnnotatedExperience, options: ChannelOpti
  * trajectory without any credit is absent.
  */
 export const creditsByTurn = (
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
   options: ChannelOptions,
 ): Map<Id, Float64Array> =>
   creditsAt(
-    evidence,
+    annotated,
     options,
     (t) => t.turns.length,
     (t, at) => at.turn ?? t.turns.length - 1,
@@ -62,11 +62,11 @@ export const creditsByTurn = (
 
 /** Each credit at the last action token of its target, [action tokens]; only for trajectories with credit. */
 export const creditsByToken = (
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
   options: ChannelOptions,
 ): Map<Id, Float64Array> =>
   creditsAt(
-    evidence,
+    annotated,
     options,
     (t) => turnOffsets(t).at(-1)!,
     (t, at) => Math.max(0, tokenRange(t, at)[1] - 1),
@@ -74,14 +74,14 @@ export const creditsByToken = (
 
 /** Adds up credits in an array of `size` positions per trajectory; credits outside it are left out. */
 function creditsAt(
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
   { channels }: ChannelOptions,
   size: (t: Trajectory) => number,
   place: (t: Trajectory, at: Ref) => number,
 ): Map<Id, Float64Array> {
-  const byId = mapById(evidence.trajectories);
+  const byId = mapById(annotated.trajectories);
   const out = new Map<Id, Float64Array>();
-  for (const [name, credits] of Object.entries(evidence.channels)) {
+  for (const [name, credits] of Object.entries(annotated.channels)) {
     if (!(channels?.includes(name) ?? true)) continue;
     for (const { at, value } of credits) {
       const t = byId.get(at.trajectory);
@@ -111,13 +111,13 @@ export function onTop(made: Advantages, soFar: Advantages | undefined): Advantag
 
 /** Puts each unit's number on every action token of its members, added to the advantages so far. */
 export function spread(
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
   values: ReadonlyMap<Id, number>,
   soFar: Advantages | undefined,
 ): Advantages {
-  const byId = mapById(evidence.trajectories);
+  const byId = mapById(annotated.trajectories);
   const out = new Map<Id, Float32Array>();
-  for (const unit of evidence.units) {
+  for (const unit of annotated.units) {
     const value = values.get(unit.id);
     if (value === undefined) continue;
     for (const member of unit.members) {

@@ -52,11 +52,11 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
   return {
     name: "returnsToGo",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const byId = mapById(evidence.trajectories);
-      const rewards = creditsByTurn(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const byId = mapById(annotated.trajectories);
+      const rewards = creditsByTurn(annotated, options);
       const returns: { t: Trajectory; group: Id; toGo: Float64Array }[] = [];
-      for (const unit of evidence.units) {
+      for (const unit of annotated.units) {
         for (const member of unit.members) {
           const t = byId.get(member);
           const toGo = rewards.get(member)?.slice(); // a trajectory may be a member of several units

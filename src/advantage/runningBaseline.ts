@@ -29,13 +29,13 @@ export function runningBaseline(
   return {
     name: "runningBaseline",
     init: () => ({ baseline: null }),
-    apply: (evidence, state, soFar) => {
-      const groups = scoredGroups(evidence, options);
+    apply: (annotated, state, soFar) => {
+      const groups = scoredGroups(annotated, options);
       const scored = groups.flat();
       const run = state.baseline ?? undefined;
       const past = ({ group }: Unit): number => (per === "run" ? run : state.groups?.[group]) ?? 0;
       const values = new Map<Id, number>(scored.map((s) => [s.unit.id, s.value - past(s.unit)]));
-      const advantages = spread(evidence, values, soFar);
+      const advantages = spread(annotated, values, soFar);
       const stats = groupStats(groups);
       if (scored.length === 0) return { advantages, next: state, stats };
       const all = { baseline: moved(run, scored) };

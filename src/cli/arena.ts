@@ -14,7 +14,7 @@ import { methods } from "../methods/catalogue.ts";
 import { requireMethod } from "./catalogue.ts";
 import { git, requireCommitted } from "./checkProtocol.ts";
 import { onSignal } from "./interrupted.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { addCommand, duration, type Io } from "./output.ts";
 
 interface ArenaOptions {

@@ -40,13 +40,13 @@ export async function artefactVersionByFlags(
     if (over === undefined && guide === undefined && frame === undefined) return undefined;
     throw wrong(
       over === undefined ? (guide === undefined ? "--frame" : "--guide") : "--over",
-      given.length === 0 ? "no artefact beside it" : `${given[0]} beside it`,
-      "Name --instructions, --artefact or --guide, which another version is told.",
+      given.length === 0 ? "no artefact" : `${given[0]} beside it`,
+      "Add --instructions, --artefact or --guide: it says which artefact the version uses.",
     );
   }
   if (frame !== undefined)
-    throw wrong("--frame", "an artefact beside it, which has its own", "Leave --frame out.");
-  if (given.length > 1) throw wrong("versions add", given.join(" and "), "Leave all but one out.");
+    throw wrong("--frame", "--frame with an artefact, which has a frame of its own", "Leave --frame out.");
+  if (given.length > 1) throw wrong("versions add", given.join(" and "), "Keep one of these options.");
   return await versionWithArtefact(
     {
       artefact:
@@ -64,6 +64,6 @@ const wrong = (where: string, got: string, fix: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where,
     got,
-    expected: "one artefact, and one version that is told it",
+    expected: "one artefact, and one version that it is applied to",
     fix,
   });

@@ -26,7 +26,7 @@ export function addArtefacts(program: Command, io: Io): void {
   const artefacts = addCommand(
     program,
     "artefacts",
-    "What agents are told and remember: instructions, lessons, cases, guides, with all their versions.",
+    "Manage artefacts (instructions, lessons, cases, guides) and their versions.",
     [
       "whetstone artefacts import prompts/support.md --name support",
       "whetstone artefacts export support artefacts/support",
@@ -42,10 +42,12 @@ export function addArtefacts(program: Command, io: Io): void {
 }
 
 function addList(artefacts: Command, io: Io): void {
-  addCommand(artefacts, "list", "List every version, what it was made from, why, and how well it did.", [
-    "whetstone artefacts list",
-    "whetstone artefacts list --json",
-  ])
+  addCommand(
+    artefacts,
+    "list",
+    "List every artefact version: its parent, the reason for it, and its success.",
+    ["whetstone artefacts list", "whetstone artefacts list --json"],
+  )
     .addOption(trafficStoreOption())
     .action(({ store }: StoreFlags) =>
       withTrafficStore(
@@ -68,7 +70,7 @@ function addList(artefacts: Command, io: Io): void {
             ];
           });
           if (rows.length === 0)
-            return io.say("No artefacts yet. Bring one in with: whetstone artefacts import FILE");
+            return io.say("No artefacts yet. Import one with: whetstone artefacts import FILE");
           const head = ["version", "name", "is", "parts", "from", "success", "made (UTC)", "why"];
           io.say(...table(head, rows, roomOf(io)));
         },
@@ -78,11 +80,11 @@ function addList(artefacts: Command, io: Io): void {
 }
 
 function addShow(artefacts: Command, io: Io): void {
-  addCommand(artefacts, "show", "Show one version whole.", [
+  addCommand(artefacts, "show", "Show the full text of one version.", [
     "whetstone artefacts show support",
     "whetstone artefacts show 3f2a --json",
   ])
-    .argument("<version>", "by id, how it begins, or a name: then its last version")
+    .argument("<version>", "an id, the beginning of an id, or a name (its latest version)")
     .addOption(trafficStoreOption())
     .action((text: string, { store }: StoreFlags) =>
       withTrafficStore(
@@ -135,11 +137,11 @@ function sayIds(what: string, ids: readonly string[]): readonly string[] {
 }
 
 function addDiff(artefacts: Command, io: Io): void {
-  addCommand(artefacts, "diff", "Show what changed between two versions.", [
+  addCommand(artefacts, "diff", "Show the differences between two versions.", [
     "whetstone artefacts diff 3f2a 81bc",
     "whetstone artefacts diff 81bc",
   ])
-    .argument("<before>", "a version; alone, it is compared with what it was made from")
+    .argument("<before>", "a version; without a second one, it is compared with its parent")
     .argument("[after]", "another one")
     .addOption(trafficStoreOption())
     .action((one: string, other: string | undefined, { store }: StoreFlags) =>
@@ -166,11 +168,14 @@ function addDiff(artefacts: Command, io: Io): void {
 }
 
 function addExport(artefacts: Command, io: Io): void {
-  addCommand(artefacts, "export", "Write a version to a folder, to be read, edited and brought back.", [
-    "whetstone artefacts export support artefacts/support",
-  ])
-    .argument("<version>", "by id, how it begins, or a name: then its last version")
-    .argument("<folder>", "made where it is not there; one that holds another state of it is written over")
+  addCommand(
+    artefacts,
+    "export",
+    "Write a version to a folder, in which it can be edited and then imported.",
+    ["whetstone artefacts export support artefacts/support"],
+  )
+    .argument("<version>", "an id, the beginning of an id, or a name (its latest version)")
+    .argument("<folder>", "created if it does not exist; an unedited export in it is replaced")
     .addOption(trafficStoreOption())
     .action((text: string, folder: string, { store }: StoreFlags) =>
       withTrafficStore(
@@ -185,9 +190,7 @@ function addExport(artefacts: Command, io: Io): void {
           await kept.addFolder(to);
           await writeArtefactFolder(to, version, { over: there?.version.id ?? "nothing" });
           io.record({ type: "exported", id: version.id, folder: to });
-          io.say(
-            `${version.id} is in ${folder}. Edit what you like, then: whetstone artefacts import ${folder}`,
-          );
+          io.say(`${version.id} is in ${folder}. Edit it, then run: whetstone artefacts import ${folder}`);
         },
         "there",
       ),
@@ -195,18 +198,13 @@ function addExport(artefacts: Command, io: Io): void {
 }
 
 function addImport(artefacts: Command, io: Io): void {
-  addCommand(
-    artefacts,
-    "import",
-    "Bring in a folder that was written, edited or not, or a text as a system prompt.",
-    [
-      "whetstone artefacts import artefacts/support --why 'shorter greeting'",
-      "whetstone artefacts import prompts/support.md --name support",
-    ],
-  )
+  addCommand(artefacts, "import", "Import an exported folder, or a text file as a system prompt.", [
+    "whetstone artefacts import artefacts/support --why 'shorter greeting'",
+    "whetstone artefacts import prompts/support.md --name support",
+  ])
     .argument("<path>", "a folder of an artefact, or a text file")
-    .option("--name <name>", "what it is called (default: as its folder says, or the file's name)")
-    .option("--why <text>", "what is new about it")
+    .option("--name <name>", "name of the artefact (default: the name in the folder, or the file's name)")
+    .option("--why <text>", "description of the change")
     .addOption(trafficStoreOption())
     .action((path: string, flags: ImportFlags) =>
       withTrafficStore(flags.store, async ({ artefacts: kept }) => {
@@ -219,7 +217,7 @@ function addImport(artefacts: Command, io: Io): void {
         io.say(
           fresh
             ? `Added: ${version.name} ${version.id}.`
-            : `${known.name} ${version.id} is known already, by this name.`,
+            : `${known.name} ${version.id} is already in the store under this name.`,
           ...whatNext(version),
         );
       }),
@@ -232,15 +230,13 @@ function whatNext({ id, artefact: { kind } }: ArtefactVersion): readonly string[
     case "instructions":
     case "experience":
     case "cases":
-      return [
-        `Let it be told to a version that answers: whetstone versions add --artefact ${id} --over VERSION`,
-      ];
+      return [`Apply it to a version with: whetstone versions add --artefact ${id} --over VERSION`];
     case "guide":
       return [
-        `Let it guide a version that answers: whetstone versions add --artefact ${id} --guide VERSION --over VERSION`,
+        `Guide a version with it: whetstone versions add --artefact ${id} --guide VERSION --over VERSION`,
       ];
     case "tree":
-      return [`Let it play in a run's place: whetstone eval RUN --artefact ${id}`];
+      return [`Evaluate it in place of a run's policy: whetstone eval RUN --artefact ${id}`];
     case "rubrics":
       return [];
   }
@@ -261,7 +257,7 @@ export async function artefactAt(
   if (!existsSync(path)) {
     throw new WhetstoneError("option.range", {
       where: "artefact",
-      got: `${path}, which is not there`,
+      got: `${path}, which does not exist`,
       expected: "a folder of an artefact, or a text file",
       fix: "Check the path.",
     });
@@ -303,14 +299,14 @@ function painted(io: Io, line: string): string {
 const noParent = (id: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "artefacts diff",
-    got: `${id} alone, which was made from nothing before`,
-    expected: "two versions, or one that was made from another",
-    fix: "Name two: whetstone artefacts list shows them.",
+    got: `${id}, which has no parent`,
+    expected: "two versions, or one that has a parent",
+    fix: "Name two versions; whetstone artefacts list shows them.",
   });
 const unread = (folder: string, id: string): WhetstoneError =>
   new WhetstoneError("store.refused", {
     where: folder,
-    got: `files that somebody edited since they were written (now ${id})`,
-    expected: "nothing that would be lost",
-    fix: `Bring them in first with: whetstone artefacts import ${folder}`,
+    got: `files that were edited after the export (now ${id})`,
+    expected: "a folder without unsaved edits",
+    fix: `Import them first with: whetstone artefacts import ${folder}`,
   });

@@ -25,7 +25,7 @@ export function addLearn(artefacts: Command, io: Io): void {
   addCommand(
     artefacts,
     "learn",
-    "Make examples or lessons of what people corrected and preferred; asks no model.",
+    "Turn corrections and preferences into examples or lessons, without calling a model.",
     [
       "whetstone artefacts learn --as examples --name support",
       "whetstone artefacts learn --as lessons --name support-lessons --since 7d",
@@ -36,8 +36,8 @@ export function addLearn(artefacts: Command, io: Io): void {
         .choices(["examples", "lessons"])
         .default("lessons"),
     )
-    .option("--name <name>", "the artefact that they are added to; made where there is none", "learnt")
-    .option("--since <date>", "from what was served since: a date, a time, or an age such as 7d")
+    .option("--name <name>", "artefact to add them to; it is created if it does not exist", "learnt")
+    .option("--since <date>", "use only responses served since then: a date, a time, or an age such as 7d")
     .addOption(trafficStoreOption())
     .action((flags: LearnFlags) =>
       withTrafficStore(
@@ -54,7 +54,7 @@ export function addLearn(artefacts: Command, io: Io): void {
           if (fresh.length === 0) {
             io.record({ type: "learnt", name, fresh: 0 });
             return io.say(
-              `Nothing new: ${found.length} pieces of feedback, all of them known to ${name} or of another kind.`,
+              `Nothing new: ${found.length} pieces of feedback, all of which ${name} already contains or which are of another kind.`,
             );
           }
           const version = artefactVersion({
@@ -69,7 +69,7 @@ export function addLearn(artefacts: Command, io: Io): void {
           io.record({ type: "learnt", fresh: fresh.length, ...version });
           io.say(
             `${version.name} ${version.id}: ${fresh.length} new ${flags.as}, from ${version.origins.from.signals.length} signals.`,
-            `See them with: whetstone artefacts show ${version.id}; let them be told with: whetstone versions add --artefact ${version.id} --over VERSION`,
+            `See them with: whetstone artefacts show ${version.id}; apply them with: whetstone versions add --artefact ${version.id} --over VERSION`,
           );
         },
         "there",
@@ -100,6 +100,6 @@ function grown(
     where: "--name",
     got: `${name}, which is a${base?.kind === "instructions" || base?.kind === "experience" ? "n" : ""} ${artefactWords[base?.kind ?? kind]}`,
     expected: `an ${artefactWords[kind]}, which has ${as}`,
-    fix: "Choose another name, or the other --as.",
+    fix: "Choose another name, or the other value of --as.",
   });
 }

@@ -37,8 +37,8 @@ export async function requireEnvironment(where: string, name: string): Promise<E
     return defineEnvironment(made as Environment);
   throw new WhetstoneError("config.invalid", {
     where: name,
-    got: "a default export that is no environment",
-    expected: "one with tasks and start",
+    got: "a default export that is not an environment",
+    expected: "an environment with tasks and start",
     fix: "Export the environment by default: export default defineEnvironment({ … }).",
   });
 }
@@ -90,8 +90,8 @@ export async function makeEngine(
   if (model !== undefined && size !== undefined) {
     throw new WhetstoneError("config.invalid", {
       where: "size",
-      got: `a shape for a model that begins from ${model}`,
-      expected: "either a checkpoint, with a shape of its own, or a shape for random weights",
+      got: `a shape for the checkpoint ${model}`,
+      expected: "either a checkpoint, which has a shape of its own, or a shape for random weights",
       fix: "Leave one of them out.",
     });
   }
@@ -106,7 +106,7 @@ export async function makeEngine(
   } as LocalOptions);
 }
 
-/** What each engine can be told. */
+/** The options of each engine. */
 const optionsOf: Readonly<Record<EngineName, readonly (keyof EngineOptions)[]>> = {
   local: ["model", "size", "lora", "device", "threads", "memory"],
   tabular: [],
@@ -120,8 +120,8 @@ function notFor(name: EngineName, option: string): WhetstoneError {
   const others = engineNames.filter((other) => optionsOf[other].some((known) => known === option));
   return new WhetstoneError("option.unknown", {
     where: flagOf(option),
-    got: `the ${name} engine, which has no such option${option === "lora" && name === "tinker" ? " but a rank" : ""}`,
-    expected: `the ${others.join(" or the ")} engine with it`,
-    fix: `Take it out, or use --engine ${others[0] ?? "local"}.`,
+    got: `the ${name} engine, which ${option === "lora" && name === "tinker" ? "only takes a rank" : "does not have this option"}`,
+    expected: `the ${others.join(" or the ")} engine`,
+    fix: `Remove it, or use --engine ${others[0] ?? "local"}.`,
   });
 }

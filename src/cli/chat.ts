@@ -60,7 +60,7 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
     );
   }
   if (model === undefined)
-    throw wrong("--model", "none", "the model's name", `Name one: see what ${url}/models lists.`);
+    throw wrong("--model", "none", "the model's name", `Name a model from the list at ${url}/models.`);
   const prices = flags.price?.split(",").map(numberIn) ?? [];
   const [input, output] = prices;
   if (flags.price !== undefined && (prices.length !== 2 || !prices.every((p) => p >= 0)))

@@ -20,7 +20,7 @@ import {
 import { type Pool, startPool } from "./checkPool.ts";
 import { attempt, baseSeed, git, log, requireCommitted } from "./checkProtocol.ts";
 import { onSignal } from "./interrupted.ts";
-import { statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
 
 interface CheckOptions {
@@ -37,10 +37,14 @@ export function addCheck(program: Command, io: Io): void {
     "whetstone check igpo --seed 100    # other seeds: prints, and logs the run",
   ])
     .argument("[ids...]", "methods (default: all that have a check)")
-    .option("--family <names>", "only these families, with commas between")
+    .option("--family <names>", "only these families, separated by commas")
     .option("--seed <n>", "first of the reported seeds; only the default writes evidence", `${baseSeed}`)
     .option("--threads <n>", "runs at once (default: one per core)")
-    .option("--memory <folder>", "where runs are remembered, so that a check can go on", "runs/checks")
+    .option(
+      "--memory <folder>",
+      "folder that keeps finished runs, so that an interrupted check can resume",
+      "runs/checks",
+    )
     .action(async (ids: string[], options: CheckOptions) => {
       const files = chosenFiles(ids, options.family);
       const base = statedNumber("--seed", options.seed);
@@ -51,7 +55,7 @@ export function addCheck(program: Command, io: Io): void {
       const pool = startPool(threads);
       const code = codeDigest();
       const unheard = onSignal(() => {
-        io.error("Stopped; what was measured is kept, the same command goes on.");
+        io.error("Stopped. Finished runs are kept; the same command resumes.");
         process.exit(130);
       });
       try {
@@ -78,8 +82,8 @@ function chosenFiles(ids: readonly string[], family: string | undefined): readon
   if (all.length === 0) {
     throw new WhetstoneError("checkpoint.missing", {
       where: "whetstone check",
-      got: "an installed package, which has no checks",
-      expected: "a clone of the repository; the package has the evidence",
+      got: "an installed package, which does not contain the checks",
+      expected: "a clone of the repository",
       fix: "Run it in a clone of the repository, or look at: whetstone explain ID",
     });
   }
@@ -189,6 +193,6 @@ function report(file: CheckFile, e: CheckEvidence, written: boolean, seconds: nu
   for (const arm of [baseline, method])
     if (arm.atEdge)
       io.error(
-        `${id}: the best choice of "${arm.what}" (${JSON.stringify(arm.chosen)}) lies at its grid's edge.`,
+        `${id}: the best choice of "${arm.what}" (${JSON.stringify(arm.chosen)}) lies at the edge of its grid.`,
       );
 }

@@ -29,8 +29,8 @@ export async function loadCheck(path: string): Promise<Check> {
   }
   throw new WhetstoneError("config.invalid", {
     where: relative(src, path),
-    got: "a default export that is no check",
-    expected: "one with a claim, a metric and two arms",
+    got: "a default export that is not a check",
+    expected: "a check with a claim, a metric and two arms",
     fix: "Export it by default: export default defineCheck({ … }).",
   });
 }

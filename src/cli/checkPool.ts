@@ -63,6 +63,6 @@ const failed = ({ file }: Order, got: string): WhetstoneError =>
   new WhetstoneError("engine.failed", {
     where: file,
     got,
-    expected: "a run that ends with a number",
-    fix: "Correct the check or the method; what was measured so far is kept.",
+    expected: "a run that returns a number",
+    fix: "Correct the check or the method; finished runs are kept.",
   });

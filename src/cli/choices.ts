@@ -24,7 +24,7 @@ export function assignment(flag: string, text: string): readonly [name: string, 
     where: flag,
     got: `"${text}"`,
     expected: "a name, an equals sign and a value",
-    fix: `Write for instance ${flag} temperature=0.8; whetstone explain ID lists a method's options.`,
+    fix: `Write for example ${flag} temperature=0.8; whetstone explain ID lists a method's options.`,
   });
 }
 

@@ -32,7 +32,8 @@ import {
 import { comparisonProgress, comparisonTables } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
-import { addSet, statedNumber } from "./options.ts";
+import { statedNumber } from "./numbers.ts";
+import { addSet } from "./options.ts";
 import { addCommand, duration, folded, type Io } from "./output.ts";
 
 interface CompareOptions {
@@ -64,23 +65,23 @@ export function addCompare(program: Command, io: Io): void {
       "whetstone compare grpo gepa --env world.ts --engine engine.ts --episodes 640    # with and without weights",
     ],
   )
-    .argument("<methods...>", "two or more; the first is what the others are compared with")
+    .argument("<methods...>", "two or more methods; the others are compared with the first")
     .option("--env <name>", `environment, or a module that exports one (default: ${usualEnv})`)
-    .option("--engine <name>", "what computes: local, tabular, or a module that exports an engine", "local")
+    .option("--engine <name>", "engine: local, tabular, or a module that exports one", "local")
     .option("--seeds <n>", "runs of each method", "5")
     .option("--seed <n>", "first seed", "1")
-    .option("--iterations <n>", "updates of the policy: the same budget of episodes for all", "80")
+    .option("--iterations <n>", "iterations of each run; all methods get the same number of episodes", "80")
     .option(
       "--episodes <n>",
-      "in place of --iterations: training ends once so many were played, those of selection included",
+      "in place of --iterations: training ends after so many episodes, including those that selection plays",
     )
-    .option("--rates <list>", "step sizes to choose from for each method; as --tune learningRate=<list>")
-    .option("--tuning-seeds <n>", "runs for each combination of values", "2")
+    .option("--rates <list>", "learning rates to tune over; the same as --tune learningRate=<list>")
+    .option("--tuning-seeds <n>", "tuning runs for each combination of values", "2")
     .option("--tasks <n>", "held-out tasks per split", "200")
     .option("--context-tokens <n>", "longest sequence", "128")
     .option(
       "--out <folder>",
-      "folder of the comparison; the same one goes on (default: runs/compare-<env>-…)",
+      "folder of the comparison; with an existing one, the comparison resumes (default: runs/compare-<env>-…)",
     )
     .action(async (ids: string[], options: CompareOptions) => {
       await compare(ids, options, io);
@@ -89,7 +90,7 @@ export function addCompare(program: Command, io: Io): void {
   addNamed(
     command,
     "--tune <name=list>",
-    "values to choose from for each method that has this option or setting, every combination of them, on seeds that are not reported",
+    "grid search, for each method that has this option or setting, on seeds that are not reported",
   );
 }
 
@@ -102,7 +103,7 @@ function planned(plan: ComparisonPlan, engine: string, tuning: number): string {
   const each = episodes === undefined ? counted(iterations, "iteration") : counted(episodes, "episode");
   const more = tuning > 0 ? `, ${tuning} more to tune` : "";
   const runs = contenders.length * seeds.length + tuning;
-  return `${contenders.length} methods × ${counted(seeds.length, "seed")}${more}: ${runs} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
+  return `${contenders.length} methods × ${counted(seeds.length, "seed")}${more}: ${runs} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Finished runs are not repeated.`;
 }
 
 function usualWords(total: number, engine: string, { iterations, episodes }: ComparisonPlan): string {
@@ -118,8 +119,8 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     throw new WhetstoneError("option.range", {
       where: "whetstone compare",
       got: `${recipes.length} method`,
-      expected: "two or more different ones",
-      fix: "Name a baseline first, then what is to be compared with it.",
+      expected: "two or more different methods",
+      fix: "Name the baseline first, then the methods to compare with it.",
     });
   }
   const { set, lists } = statedChoices(options, recipes);
@@ -146,7 +147,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
   };
   const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
   const unheard = onSignal(() => {
-    io.error("Saving; the same command goes on. Ctrl-C again ends at once.");
+    io.error("Saving. The same command resumes. Press Ctrl-C again to end at once.");
     control.abort();
   });
   try {
@@ -239,7 +240,7 @@ function watchOf(plan: ComparisonPlan, { options, lists, trainedShares }: Shown,
     tuned(id, choice) {
       for (const name of atEdge(choice, lists)) {
         const what = name === "learningRate" ? "step size" : name;
-        io.error(`${id}: the best ${what}, ${choice[name]}, lies at the list's edge.`);
+        io.error(`${id}: the best ${what}, ${choice[name]}, lies at the edge of the list.`);
       }
     },
   };
@@ -254,7 +255,7 @@ function requireHeldOutTasks(environment: Environment, splits: Examination["spli
     where: "--env",
     got: `${environment.name}, whose ${heldOut.map((name) => `tasks("${name}")`).join(" and ")} ${heldOut.length === 1 ? "is" : "are"} empty`,
     expected: "held-out tasks to compare on",
-    fix: "Give them tasks, or take the empty split out of `splits`.",
+    fix: "Give them tasks, or remove the empty split from `splits`.",
   });
 }
 
@@ -278,8 +279,8 @@ async function engineFor(name: string): Promise<Engine> {
   if (isEngine(made)) return made;
   throw new WhetstoneError("config.invalid", {
     where: name,
-    got: "a default export that is no engine",
-    expected: "one with name, create and open",
+    got: "a default export that is not an engine",
+    expected: "an engine with name, create and open",
     fix: "Export the engine by default: export default tabularEngine({ … }).",
   });
 }
@@ -293,7 +294,7 @@ function positive(flag: string, text: string): number {
   throw new WhetstoneError("option.range", {
     where: flag,
     got: `"${text}"`,
-    expected: "numbers above 0 with commas between",
+    expected: "numbers above 0, separated by commas",
     fix: "For example 2e-4,5e-4,1e-3.",
   });
 }

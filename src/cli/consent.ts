@@ -9,7 +9,7 @@ import { WhetstoneError } from "../core/errors.ts";
  */
 export async function requireConsent(where: string, question: string, expected: string): Promise<void> {
   const refused = (got: string): WhetstoneError =>
-    new WhetstoneError("option.range", { where, got, expected, fix: "Answer with yes, or say --yes." });
+    new WhetstoneError("option.range", { where, got, expected, fix: "Answer yes, or add --yes." });
   if (process.stdin.isTTY !== true) throw refused("nobody to ask");
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   try {

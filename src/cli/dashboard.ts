@@ -19,12 +19,12 @@ import { addCommand, type Io } from "./output.ts";
 import { existingStore, storeOption } from "./runs.ts";
 
 export function addDashboard(program: Command, io: Io): void {
-  addCommand(program, "dashboard", "Show runs, feedback and versions in a browser, as they go on.", [
+  addCommand(program, "dashboard", "Show runs, feedback and versions in a browser, with live updates.", [
     "whetstone dashboard",
     "whetstone dashboard --store runs/whetstone.sqlite --port 8700",
   ])
     .option(...storeOption)
-    .option("--port <n>", "0 takes any that is free", "8700")
+    .option("--port <n>", "port; 0 takes any free one", "8700")
     .action(async ({ store: file, port }: { store: string; port: string }) => {
       const store = await existingStore(file, "own thread");
       const production = await openTrafficStore(file);

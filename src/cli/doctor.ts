@@ -18,7 +18,7 @@ interface Finding {
 }
 
 export function addDoctor(program: Command, io: Io): void {
-  addCommand(program, "doctor", "Say what this machine can do, and what is missing.", [
+  addCommand(program, "doctor", "Report what this machine supports, and what is missing.", [
     "whetstone doctor",
     "whetstone doctor --out /data/runs",
   ])
@@ -55,7 +55,8 @@ function node(): Finding {
   const found = process.versions.node;
   if (tooOld) return { what: "Node", state: "missing", found, fix: "Install Node 22.18 or newer." };
   if (process.features.typescript) return { what: "Node", state: "ok", found };
-  const fix = "Install Node 24 to write configs and environments in TypeScript: this one does not read it.";
+  const fix =
+    "Install Node 24 to write configs and environments in TypeScript: this version cannot run TypeScript.";
   return { what: "Node", state: "note", found, fix };
 }
 

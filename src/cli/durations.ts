@@ -26,8 +26,7 @@ export function timeOf(where: string, text: string, now: number): number {
   throw new WhetstoneError("option.range", {
     where,
     got: `"${text}"`,
-    expected:
-      "a date that has been, such as 2026-01-01, a time such as 2026-01-01T12:00Z, or an age such as 90d",
+    expected: "a past date such as 2026-01-01, a past time such as 2026-01-01T12:00Z, or an age such as 90d",
     fix: "Correct it.",
   });
 }

@@ -62,17 +62,20 @@ export function addEval(program: Command, io: Io): void {
     .argument("[run-or-checkpoint]", "a run's id or folder, or the folder of a checkpoint")
     .option("--env <name>", "environment, or a module that exports one (default: the run's own)")
     .option("--split <name>", "set of tasks (default: the first held-out one)")
-    .option("--tasks <n>", "most tasks (default: all)")
+    .option("--tasks <n>", "maximum number of tasks (default: all)")
     .option("--greedy", "take the most probable action instead of sampling")
     .option("--seed <n>", "seed of the sampling", "1")
     .option(
       "--artefact <version>",
-      "what it is told: a version of the store by name or id, a folder or a text file, or none (default: what its run wrote, as it stands)",
+      "artefact for the policy: a version of the store by name or id, a folder, a text file, or none (default: the one that its run wrote)",
     )
     .option("--fail-under <share>", "exit 1 when success is below this share, from 0 to 1")
-    .option("--suite <name>", `measure by a suite: ${suites.map((s) => s.name).join(", ")}`)
-    .option("--player <name>", "expert or flawed: with a suite, its scripted player in place of a run")
-    .option("--out <file>", "with a suite: write the report there, as Markdown")
+    .option("--suite <name>", `run this benchmark suite instead: ${suites.map((s) => s.name).join(", ")}`)
+    .option(
+      "--player <name>",
+      "with --suite: measure its scripted player, expert or flawed, in place of a run",
+    )
+    .option("--out <file>", "with --suite: file for the report, in Markdown")
     .option(...storeOption)
     .action(async (named: string | undefined, options: EvalOptions) => {
       if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
@@ -168,7 +171,9 @@ function report(
       ),
     );
   if (result.turns === 0) {
-    io.error("whetstone: no episode came to an action: prompts fill the context, or episodes end before it.");
+    io.error(
+      "whetstone: no episode reached an action: prompts fill the context, or episodes end before the first action.",
+    );
     io.code = 1;
   }
   if (result.failed === result.tasks) {
@@ -189,9 +194,9 @@ async function environmentOf(named: string | undefined, begun: RunRecord | undef
   if (begun) return recordedEnvironment(begun, await recordedConfig(begun));
   throw new WhetstoneError("option.range", {
     where: "--env",
-    got: "none, and no run.json above the checkpoint that says it",
+    got: "no environment, and no run.json above the checkpoint that names one",
     expected: "an environment",
-    fix: "Name one: see whetstone envs.",
+    fix: "Name one; whetstone envs lists them.",
   });
 }
 
@@ -201,7 +206,7 @@ function withoutTasks(split: string, all: Examination["splits"]): WhetstoneError
     where: "--split",
     got: `${split}, which has no tasks`,
     expected: "a split to measure on",
-    fix: `Give tasks("${split}") some, or name one that has: ${others.join(", ")}.`,
+    fix: `Give tasks("${split}") some, or name a split that has tasks: ${others.join(", ")}.`,
   });
 }
 
@@ -213,7 +218,7 @@ function refuseOfSuites(options: EvalOptions): void {
       where: `--${flag}`,
       got: `${options[flag]} without a suite`,
       expected: "--suite beside it",
-      fix: "Name a suite, or leave it out.",
+      fix: "Add --suite, or leave this option out.",
     });
   }
 }

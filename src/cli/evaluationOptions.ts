@@ -76,10 +76,10 @@ export function artefactLines(
 ): readonly string[] {
   if (told) {
     const { kind } = told.artefact;
-    const how = kind === "tree" ? "Played in its place" : "Told";
+    const how = kind === "tree" ? "Played in place of the policy" : "Artefact";
     return [`${how}: ${told.name} ${told.id}, ${artefactWords[kind]} (${told.why}).`];
   }
-  return asked === undefined ? [] : ["Told: nothing."];
+  return asked === undefined ? [] : ["Artefact: none."];
 }
 
 function talkingFlags(flags: EvaluationFlags, found: FoundWeights | undefined): ChatFlags | undefined {
@@ -130,20 +130,20 @@ const nobody = (): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "eval",
     got: "nothing to measure",
-    expected: "a run or a checkpoint, or --chat",
-    fix: "Name one: see whetstone runs.",
+    expected: "a run, a checkpoint or --chat",
+    fix: "Name a run; whetstone runs lists them.",
   });
 const noHints = ({ name, id }: ArtefactVersion): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "--artefact",
-    got: `${name} ${id}, a guide, whose hints a policy of its own writes`,
+    got: `${name} ${id}, a guide, whose hints a second policy writes`,
     expected: "instructions, lessons or cases, or none",
     fix: "Serve it with whetstone versions add --artefact … --guide …, and measure the gateway with --chat.",
   });
 const forJudges = ({ name, id }: ArtefactVersion): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "--artefact",
-    got: `${name} ${id}, what a judge goes by`,
-    expected: "something that the policy is told, or none",
-    fix: "Name instructions, lessons or cases.",
+    got: `${name} ${id}, rubrics for a judge`,
+    expected: "instructions, lessons or cases, or none",
+    fix: "Name an artefact of one of these kinds.",
   });

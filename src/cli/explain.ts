@@ -62,8 +62,8 @@ function composition(m: CatalogueEntry): string[] {
     ([name, value]) => settingRows[name as keyof typeof settingRows].default !== value,
   );
   return [
-    ...(lines.length > 0 ? lines : ["  the baseline itself: every slot as GRPO has it"]),
-    ...(lines.length > 0 ? ["  the rest   as GRPO has it"] : []),
+    ...(lines.length > 0 ? lines : ["  the baseline itself: every slot as in GRPO"]),
+    ...(lines.length > 0 ? ["  the rest   as in GRPO"] : []),
     ...(changed.length > 0 ? [`  settings   ${changed.map(([n, v]) => `${n} ${v}`).join(", ")}`] : []),
     `  needs      ${m.needs.join(", ")}`,
   ];
@@ -78,9 +78,7 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
   if (!e) {
     const has = checkFiles().some((f) => f.id === m.id);
     return [
-      has
-        ? `  not run yet: whetstone check ${m.id}`
-        : "  none: baselines are what others are measured against",
+      has ? `  not run yet: whetstone check ${m.id}` : "  none: other methods are measured against baselines",
     ];
   }
   const sign = (x: number): string => `${x > 0 ? "+" : ""}${number(x)}`;
@@ -95,7 +93,9 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
     arm(e.method),
     ...Object.values(e.others ?? {}).map(arm),
     `  level ${e.level}; ${ingredientLine(e)}`,
-    `  settings chosen from ${e.baseline.tuning.length || 1} on ${e.tuningSeeds ?? "no"} other seeds`,
+    ...(e.tuningSeeds === undefined
+      ? []
+      : [`  settings chosen from ${e.baseline.tuning.length} on ${e.tuningSeeds} other seeds`]),
     ...caveatsOf(e).flatMap((caveat) => wrapped(caveat, width)),
     ...(e.notes ? wrapped(e.notes, width) : []),
     `  run it again: whetstone check ${m.id}`,
@@ -104,7 +104,7 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
 
 function ingredientLine(e: StoredEvidence): string {
   const { ingredient, simpler } = opponentsOf(e);
-  if (!simpler) return "no arm without the ingredient was run";
+  if (!simpler) return "no ablation of its ingredient was run";
   const { mean, low, high } = simpler.lead;
   return `its ingredient: ${ingredient}; ahead of "${simpler.what}" by ${number(mean)} [${number(low)}, ${number(high)}]`;
 }

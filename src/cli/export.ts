@@ -44,7 +44,7 @@ export function addExport(program: Command, io: Io): void {
   addCommand(
     program,
     "export",
-    "Write a run's weights or trajectories, or training data from production, as other tools take them.",
+    "Export a run's weights or trajectories, or training data from production, in the formats of other tools.",
     [
       "whetstone export facts-grpo-1 --to safetensors --out exported",
       "whetstone export runs/support --to gguf --type Q8_0 --out support.gguf",
@@ -57,12 +57,12 @@ export function addExport(program: Command, io: Io): void {
   )
     .argument(
       "[run-or-checkpoint]",
-      "of weights: a run's id or folder, or the folder of a checkpoint; of trajectories: a run",
+      "for weights: a run's id or folder, or the folder of a checkpoint; for trajectories: a run's id or folder",
     )
     .addOption(
       new Option(
         "--to <form>",
-        "weights: a PEFT adapter, or with the adapter merged in a Hugging Face folder, or a GGUF file for llama.cpp, Ollama and LM Studio; trajectories of a run: conversations, episodes of verifiers or of Minari; training data: conversations, or TRL's formats",
+        "format; weights: a PEFT adapter (peft), merged weights in a Hugging Face folder (safetensors), or a GGUF file for llama.cpp, Ollama and LM Studio (gguf); trajectories of a run: messages, verifiers or minari; training data: messages or a TRL format",
       )
         .choices([
           ...new Set([...weightForms, ...Object.keys(trajectoryForms), ...Object.keys(exportFormats)]),
@@ -71,22 +71,25 @@ export function addExport(program: Command, io: Io): void {
     )
     .requiredOption(
       "--out <path>",
-      "weights: a folder that is empty or not there yet; gguf and data: a new file",
+      "for weights: an empty or new folder; for gguf, trajectories and data: a new file",
     )
     .option(
       "--base <name>",
-      "what the adapter's config names as its model (default: where the run began); of a run on a server that hands out adapters: the folder of its base model",
+      "base model to name in the adapter's config (default: the run's); for a run on a Tinker server: the folder of the base model",
     )
     .addOption(
-      new Option("--type <type>", "of the numbers of merged weights; F16 and Q8_0 (8 bits) with gguf alone")
+      new Option("--type <type>", "number type of merged weights; F16 and Q8_0 (8 bits) only with gguf")
         .choices([...valueTypes])
         .default("F32"),
     )
-    .option("--iteration <n>", "trajectories: only those of this iteration, from 0")
-    .option("--since <when>", "data: only what was served since then: a date, or a time such as 30d")
-    .option("--channel <name>", "data: only what follows from feedback on this channel")
-    .option("--served-by <version>", "data: only conversations that this version answered")
-    .option("--min-rating <n>", "data: only conversations whose mean rating is at least so high")
+    .option("--iteration <n>", "for trajectories: only those of this iteration, from 0")
+    .option(
+      "--since <when>",
+      "for data: only responses served since then: a date, a time, or an age such as 30d",
+    )
+    .option("--channel <name>", "for data: only examples from feedback on this channel")
+    .option("--served-by <version>", "for data: only conversations that this version answered")
+    .option("--min-rating <n>", "for data: only conversations with at least this mean rating")
     .addOption(trafficStoreOption())
     .action(async (name: string | undefined, options: ExportOptions) => {
       const { to } = options;
@@ -101,12 +104,12 @@ const isWeights = (to: ExportOptions["to"]): to is WeightForm => weightForms.som
 const isTrajectories = (to: ExportOptions["to"]): to is TrajectoryForm => to in trajectoryForms;
 const isData = (to: ExportOptions["to"]): to is ExportFormat => to in exportFormats;
 
-const unnamed = (to: string, whose: string): WhetstoneError =>
+const unnamed = (to: string, expected: string): WhetstoneError =>
   new WhetstoneError("name.unknown", {
     where: "export",
     got: `--to ${to} without a run`,
-    expected: `the run ${whose}`,
-    fix: "Name it; whetstone runs lists them.",
+    expected,
+    fix: "Name a run; whetstone runs lists them.",
   });
 
 async function exportPlayed(
@@ -114,7 +117,7 @@ async function exportPlayed(
   { to, out, store: file, iteration }: ExportOptions & { readonly to: TrajectoryForm },
   io: Io,
 ): Promise<void> {
-  if (name === undefined) throw unnamed(to, "whose trajectories are meant");
+  if (name === undefined) throw unnamed(to, "a run");
   const store = await existingStore(file);
   try {
     const run = await requireRun(store, name);
@@ -136,7 +139,7 @@ async function exportRun(
   io: Io,
 ): Promise<void> {
   if (name === undefined) {
-    throw unnamed(to, "or checkpoint whose weights are meant");
+    throw unnamed(to, "a run or a checkpoint");
   }
   const { weights, begun } = await findWeights("export", name, store);
   if (to === "gguf") {
@@ -174,8 +177,8 @@ async function exportData(
     throw new WhetstoneError("option.range", {
       where: "export",
       got: `"${name}" beside --to ${to}`,
-      expected: "no run: training data comes from the store of production",
-      fix: "Leave it out, and name the store with --store.",
+      expected: "no run: training data comes from the traffic store",
+      fix: "Leave the run out, and name the traffic store with --store.",
     });
   }
   const now = Date.now();
@@ -205,17 +208,17 @@ async function exportData(
   io.say(
     `Written: ${out}, ${done.rows} rows`,
     ...Object.entries(done.dropped).map(([why, n]) => `Left out: ${n} × ${whys[why as keyof typeof whys]}`),
-    ...(done.rows === 0 ? ["Nothing fits: see docs/data.md for what each format is made from."] : []),
+    ...(done.rows === 0 ? ["No data has this format; docs/data.md says what each format is made from."] : []),
   );
 }
 
-/** Why nothing followed from feedback, for people. */
+/** Why feedback gave no training example, for people. */
 const whys = {
-  same: "a correction of blanks, case or punctuation alone",
-  duplicate: "the very same example came before",
-  overruled: "its giver said otherwise later",
+  same: "a correction that changes only blanks, case or punctuation",
+  duplicate: "a duplicate of an earlier example",
+  overruled: "the user changed this feedback later",
   rejected: "a reviewer rejected it",
-  noReply: "about no single reply that is known",
+  noReply: "feedback that is not about a single known reply",
   otherPrompt: "a comparison of replies to different prompts",
 } as const satisfies Readonly<Record<Dropped["why"], string>>;
 
@@ -241,7 +244,7 @@ async function requireNew(file: string): Promise<void> {
   if (!existsSync(file)) return;
   throw new WhetstoneError("folder.unwritable", {
     where: "--out",
-    got: `${file}, which is there already`,
+    got: `${file}, which already exists`,
     expected: "a new file",
     fix: "Choose another name, or delete it.",
   });
@@ -253,8 +256,8 @@ async function requireEmpty(out: string): Promise<void> {
   if ((await readdir(out)).length === 0) return;
   throw new WhetstoneError("folder.unwritable", {
     where: "--out",
-    got: `${out}, which holds files`,
-    expected: "a folder that is empty or not there yet",
+    got: `${out}, which contains files`,
+    expected: "an empty or new folder",
     fix: "Choose another, or empty it.",
   });
 }

@@ -19,7 +19,7 @@ export function addForget(program: Command, io: Io): void {
   addCommand(
     program,
     "forget",
-    "Erase what was served to somebody, or is too old, and all that was said of it.",
+    "Erase the responses and the feedback of a user or a session, or everything before a date.",
     [
       "whetstone forget --user 4711",
       "whetstone forget --session support-2026-11-03-17 --yes --json",
@@ -28,14 +28,14 @@ export function addForget(program: Command, io: Io): void {
     ],
   )
     .addOption(
-      new Option("--user <id>", "every session of this user, and every signal that they gave").conflicts([
+      new Option("--user <id>", "every session of this user, and all feedback from this user").conflicts([
         "session",
         "before",
       ]),
     )
     .addOption(new Option("--session <id>", "this session").conflicts(["user", "before"]))
     .addOption(
-      new Option("--before <date>", "all that is older: a date, a time, or an age such as 90d").conflicts([
+      new Option("--before <date>", "everything older: a date, a time, or an age such as 90d").conflicts([
         "user",
         "session",
       ]),
@@ -50,8 +50,8 @@ export function addForget(program: Command, io: Io): void {
           if (options.yes !== true) {
             await requireConsent(
               "whetstone forget",
-              `Erase ${named(what)} from ${production.where}, with the rows of exported files and the parts of artefacts that were made from it? It cannot be undone.`,
-              "a yes, since nothing brings back what is erased",
+              `Erase ${named(what)} from ${production.where}, with the rows of exported files and the parts of artefacts that were made from it? This cannot be undone.`,
+              "a confirmation, since an erasure cannot be undone",
             );
           }
           const erasure = await told(io, production.erase(what));
@@ -72,7 +72,7 @@ function whatOf({ user, session, before }: ForgetOptions): Erase {
     where: "whetstone forget",
     got: "nobody to forget",
     expected: "--user, --session or --before",
-    fix: "Say whose data is to go; see whetstone forget --help.",
+    fix: "Say which data to erase; see whetstone forget --help.",
   });
 }
 
@@ -81,9 +81,7 @@ async function told<T>(io: Io, work: Promise<T>): Promise<T> {
   const begun = Date.now();
   const timer = setInterval(
     () =>
-      io.error(
-        `Erasing, writing free space over and searching: ${Math.round((Date.now() - begun) / 1000)} s`,
-      ),
+      io.error(`Erasing, overwriting free space and verifying: ${Math.round((Date.now() - begun) / 1000)} s`),
     2000,
   );
   try {

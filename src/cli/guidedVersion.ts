@@ -54,5 +54,5 @@ const noPlace = (got: string): WhetstoneError =>
     where: "--frame",
     got: `"${got}"`,
     expected: "a text with {hint} in it",
-    fix: "Write {hint} where the hint is to stand.",
+    fix: "Write {hint} at the place of the hint.",
   });

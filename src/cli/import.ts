@@ -16,7 +16,7 @@ interface ImportOptions {
 }
 
 export function addImport(program: Command, io: Io): void {
-  addCommand(program, "import", "Bring in traffic and feedback that another tool has collected.", [
+  addCommand(program, "import", "Import traffic and feedback that another tool has collected.", [
     "whetstone import traces.jsonl --from langfuse",
     "whetstone import scores.csv --from langfuse",
     "whetstone import runs.jsonl --from langsmith --store postgres://localhost/whetstone",
@@ -24,9 +24,11 @@ export function addImport(program: Command, io: Io): void {
   ])
     .argument("<file>", "JSON lines, JSON or CSV")
     .addOption(
-      new Option("--from <format>", "whose file it is").choices(Object.keys(importers)).makeOptionMandatory(),
+      new Option("--from <format>", "format of the file")
+        .choices(Object.keys(importers))
+        .makeOptionMandatory(),
     )
-    .option("--dry-run", "read all of it, count, and write nothing")
+    .option("--dry-run", "read and count all records, and write nothing")
     .addOption(redactOption())
     .addOption(trafficStoreOption())
     .action(async (file: string, { from, store, redact, dryRun = false }: ImportOptions) => {
@@ -60,7 +62,7 @@ function percentOf(doing: "reading" | "checking" | "writing", share: number): nu
 
 function summary({ records, responses, signals, ignored }: Imported, dryRun: boolean): string[] {
   const counted = (what: string, { added, known }: Imported["responses"]): string =>
-    `${what}: ${added} ${dryRun ? "found" : "new"}${known > 0 ? `, ${known} known already` : ""}`;
+    `${what}: ${added} ${dryRun ? "found" : "new"}${known > 0 ? `, ${known} already in the store` : ""}`;
   return [
     `Records: ${records}`,
     counted("Responses", responses),

@@ -9,11 +9,11 @@ import { packageSource, packageVersion } from "./packageSource.ts";
 import { projectFiles } from "./template.ts";
 
 export function addInit(program: Command, io: Io): void {
-  addCommand(program, "init", "Write a project of your own: an environment, a config, a test.", [
+  addCommand(program, "init", "Create a project: an environment, a config, a test.", [
     "whetstone init my-agent",
     "cd my-agent && npm install && npm test && npm start",
   ])
-    .argument("[folder]", "an empty folder, or one to be made", ".")
+    .argument("[folder]", "an empty or new folder", ".")
     .action(async (folder: string) => {
       const path = resolve(folder);
       if (existsSync(path) && !isEmptyFolder(path)) {
@@ -34,7 +34,7 @@ export function addInit(program: Command, io: Io): void {
         throw new WhetstoneError("folder.unwritable", {
           where: "init",
           got: messageOf(e),
-          expected: "a folder to write in",
+          expected: "a writable folder",
           fix: "Choose another folder.",
           cause: e,
         });

@@ -20,27 +20,30 @@ interface CreateOptions extends KeysOptions {
 }
 
 export function addKeys(program: Command, io: Io): void {
-  const keys = addCommand(program, "keys", "Make, list and revoke the keys of whetstone serve.", [
+  const keys = addCommand(program, "keys", "Create, list and revoke the keys of whetstone serve.", [
     "whetstone keys create app --scope chat --scope feedback",
     "whetstone keys create dashboard --scope read --expires 30d",
     "whetstone keys list",
     "whetstone keys revoke app",
   ]);
-  addCommand(keys, "create", "Make a key. It is shown once, and kept nowhere: the store has its digest.", [
+  addCommand(keys, "create", "Create a key. It is shown once; the store keeps only its digest.", [
     "whetstone keys create app --scope chat --scope feedback",
     "whetstone keys create ops --scope admin --expires 12h",
     "whetstone keys create survey --scope feedback --session support-4711 --expires 30d",
   ])
-    .argument("<label>", "a name to know it by")
+    .argument("<label>", "label that identifies the key")
     .addOption(
-      new Option("--scope <scope...>", "what it opens: answers, giving feedback, spans, reading, changing")
+      new Option(
+        "--scope <scope...>",
+        "permission of the key; may be repeated: chat completions (chat), sending feedback (feedback), sending spans (traces), reading (read), everything (admin)",
+      )
         .choices(scopes)
         .makeOptionMandatory(),
     )
-    .option("--expires <duration>", "such as 12h or 90d (default: never)")
+    .option("--expires <duration>", "lifetime, such as 12h or 90d (default: unlimited)")
     .option("--session <id>", "only for this session")
     .option("--response <id>", "only for this response")
-    .option("--user <id>", "only in this user's name")
+    .option("--user <id>", "only for this user")
     .addOption(trafficStoreOption())
     .action(async (label: string, options: CreateOptions) => {
       const now = Date.now();
@@ -65,11 +68,11 @@ export function addKeys(program: Command, io: Io): void {
         io.say(
           secret,
           "",
-          `Keep it now: it is shown this once. It opens ${key.scopes.join(", ")}${until(key)}.`,
+          `Save it now: it is not shown again. Its scopes: ${key.scopes.join(", ")}${until(key)}.`,
         );
       }
     });
-  addCommand(keys, "list", "List the keys: what each opens, and until when.", ["whetstone keys list"])
+  addCommand(keys, "list", "List the keys with their scopes and expiry dates.", ["whetstone keys list"])
     .addOption(trafficStoreOption())
     .action((options: KeysOptions) =>
       withTrafficStore(options.store, async (production) => {
@@ -77,7 +80,7 @@ export function addKeys(program: Command, io: Io): void {
         for (const key of found) io.record({ type: "key", ...seen(key), state: stateOf(key) });
         if (found.length === 0) {
           return io.say(
-            "No keys yet. Make one with: whetstone keys create app --scope chat --scope feedback",
+            "No keys yet. Create one with: whetstone keys create app --scope chat --scope feedback",
           );
         }
         const rows = found
@@ -93,7 +96,7 @@ export function addKeys(program: Command, io: Io): void {
         io.say(...table(["label", "id", "scopes", "only", "made (UTC)", "state"], rows, roomOf(io)));
       }),
     );
-  addCommand(keys, "revoke", "Revoke a key, and with it the tokens that pages got by it.", [
+  addCommand(keys, "revoke", "Revoke a key and all page tokens issued with it.", [
     "whetstone keys revoke app",
   ])
     .argument("<label-or-id>", "of the key")
@@ -114,7 +117,7 @@ export function addKeys(program: Command, io: Io): void {
         const revoked: AccessKey = { ...key, revoked: key.revoked ?? now };
         await production.putKey(revoked);
         io.record({ type: "key", ...seen(revoked), state: "revoked" });
-        io.say(`${key.label} (${key.id}) is revoked. Servers that run refuse it within two seconds.`);
+        io.say(`${key.label} (${key.id}) is revoked. Running servers reject it within two seconds.`);
       }),
     );
 }
@@ -146,7 +149,7 @@ function stateOf(key: AccessKey): string {
 const labelTaken = (label: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "keys create",
-    got: `the label "${label}", which a live key has`,
-    expected: "one of its own",
-    fix: "Choose another, or revoke that key first.",
+    got: `the label "${label}", which another active key has`,
+    expected: "a label that no active key has",
+    fix: "Choose another label, or revoke that key first.",
   });

@@ -177,7 +177,7 @@ export function lineOf(event: RunEvent): string[] {
       return [];
     case "interrupted":
       return [
-        `interrupted after ${counted(event.iteration, "iteration")} and saved in ${event.out}; --resume goes on`,
+        `interrupted after ${counted(event.iteration, "iteration")} and saved in ${event.out}; continue with --resume`,
       ];
   }
 }

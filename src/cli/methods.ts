@@ -24,11 +24,11 @@ export function addMethods(program: Command, io: Io): void {
     "whetstone methods --family objective --verdict reproduced",
     "whetstone methods --slot advantage --json",
   ])
-    .argument("[query]", "what they should be about, in your own words")
+    .argument("[query]", "search terms, in your own words")
     .option("--family <name>", "only this family")
-    .option("--slot <name>", `only those that differ in it: ${slotNames.join(", ")}`)
-    .option("--need <name>", "only those that need it of the model, e.g. entropy")
-    .option("--verdict <name>", `only those with this one: ${verdicts.join(", ")}`)
+    .option("--slot <name>", `only methods that change this slot: ${slotNames.join(", ")}`)
+    .option("--need <name>", "only methods that need this capability of the model, e.g. entropy")
+    .option("--verdict <name>", `only methods whose check has this verdict: ${verdicts.join(", ")}`)
     .action(async (query: string | undefined, options: MethodsOptions) => {
       const chosen = filtered(options);
       const found = query === undefined ? chosen : await search(query, chosen);
@@ -40,7 +40,7 @@ export function addMethods(program: Command, io: Io): void {
       });
       const head = ["id", "what it does", "verdict", "effect", "family", "differs in"];
       io.say(...table(head, rows, roomOf(io)));
-      io.say("", "More about one: whetstone explain ID");
+      io.say("", "Details of a method: whetstone explain ID");
     });
 }
 

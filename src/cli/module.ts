@@ -15,7 +15,7 @@ export async function loadModule(file: string): Promise<unknown> {
   if (/\.[cm]?ts$/.test(file) && !process.features.typescript) {
     throw broken(
       `TypeScript on Node ${process.versions.node}`,
-      "a Node that reads it: 22.18, 24 or newer",
+      "a version that runs TypeScript: 22.18, 24 or newer",
       "Update Node, or write the file in JavaScript.",
     );
   }
@@ -42,7 +42,11 @@ export async function loadModule(file: string): Promise<unknown> {
     );
   }
   if (module.default !== undefined) return module.default;
-  throw broken("no default export", "one", "Write export default in front of what the file is about.");
+  throw broken(
+    "no default export",
+    "one",
+    "Write export default in front of the value that the file defines.",
+  );
 }
 
 /** What Node says of a module's syntax in a file that it reads as CommonJS. */

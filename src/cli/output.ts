@@ -78,7 +78,7 @@ export function addCommand(
     .summary(summary)
     .description(summary)
     .option("--json", "one JSON object a line on stdout, text on stderr")
-    .option("--debug", "show where an error came from")
+    .option("--debug", "print the stack of an error")
     .addHelpText("after", `\nExamples:\n${examples.map((e) => `  ${e}`).join("\n")}\n`);
 }
 

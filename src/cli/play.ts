@@ -29,8 +29,8 @@ export function addPlay(program: Command, io: Io): void {
   ])
     .argument("<env>", "environment (see whetstone envs), or a module that exports one")
     .option("--split <name>", "set of tasks (default: the first)")
-    .option("--task <n|id>", "which task: its number from 0, or its id", "0")
-    .option("--player <name>", "expert or flawed: plays by itself")
+    .option("--task <n|id>", "task to play: its number from 0, or its id", "0")
+    .option("--player <name>", "scripted player that plays instead of you: expert or flawed")
     .option("--seed <n>", "seed of the player", "1")
     .action(async (name: string, options: PlayOptions) => {
       statedNumber("--seed", options.seed);
@@ -102,7 +102,7 @@ async function play(environment: Environment, options: PlayOptions, io: Io): Pro
 
 function describe(end: Ending | undefined): string {
   if (end === undefined) return "left";
-  if (end.kind === "truncated") return `✘ out of ${end.limit}`;
+  if (end.kind === "truncated") return `✘ limit reached: ${end.limit}`;
   if (end.kind === "failed") return `✘ failed in ${end.boundary}: ${end.message}`;
   return `${end.success === undefined ? "ended" : end.success ? "✔ success" : "✘ no success"}: ${end.reason}`;
 }

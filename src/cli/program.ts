@@ -46,7 +46,7 @@ export async function createProgram(args: readonly string[], io: Io): Promise<Co
     .version(packageVersion())
     // in front of the command as well; `createIo` has read them
     .option("--json", "one JSON object a line on stdout, text on stderr")
-    .option("--debug", "show where an error came from")
+    .option("--debug", "print the stack of an error")
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({
@@ -87,7 +87,9 @@ function report(e: unknown, io: Io, group: Command | undefined): number {
     if (e.exitCode === 0) return exit.done; // help and version
     if (e.code === "commander.help" && group) {
       const names = group.commands.map((command) => command.name()).join(", ");
-      io.error(`whetstone: ${group.name()}: name one of ${names}. See whetstone ${group.name()} --help.`);
+      io.error(
+        `whetstone: ${group.name()}: name a subcommand: ${names}. See whetstone ${group.name()} --help.`,
+      );
       return exit.usage;
     }
     const said = e.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
@@ -96,8 +98,7 @@ function report(e: unknown, io: Io, group: Command | undefined): number {
   }
   io.error(`whetstone: ${oneLine(messageOf(e))}`);
   if (io.debug && e instanceof Error) io.error(stackOf(e));
-  else if (!isWhetstoneError(e))
-    io.error("This is not an error that we foresaw: --debug shows where it came from.");
+  else if (!isWhetstoneError(e)) io.error("This error is unexpected; --debug prints its stack.");
   return isWhetstoneError(e) ? errorCodes[e.code] : exit.failed;
 }
 

@@ -24,15 +24,15 @@ const usual = defaultGuardrails.map(({ name, bound }) => `${name}=${sayBound(bou
 /** The options that {@link releaseOptions} reads. */
 export function addReleaseOptions(command: Command): Command {
   return command
-    .option("--window <duration>", "what is said of a unit within this time counts (default: 1h)")
-    .option("--channel <name>", "reward: the mean of the values on this channel (default: on any)")
-    .option("--range <low,high>", "of the reward, or none (default: 0,1)")
-    .option("--limit <metric=limit...>", `guardrails (default: ${usual}; none for none)`)
+    .option("--window <duration>", "feedback window after a unit's first response (default: 1h)")
     .option(
-      "--effect <x>",
-      "promote what is better by more than this; below 0: what is no worse than that (default: 0)",
+      "--channel <name>",
+      "channel of the reward, which is the mean of a unit's values on it (default: all channels)",
     )
-    .option("--level <x>", "probability of any wrong decision, over all looks (default: 0.05)");
+    .option("--range <low,high>", "lowest and highest possible reward, or none (default: 0,1)")
+    .option("--limit <metric=limit...>", `guardrails, or none to disable them (default: ${usual})`)
+    .option("--effect <x>", "minimum improvement to promote; negative: non-inferiority margin (default: 0)")
+    .option("--level <x>", "error probability over all looks (default: 0.05)");
 }
 
 /** @throws WhetstoneError `option.range`, `name.unknown`. */
@@ -58,7 +58,7 @@ function rangeOf(text: string): readonly [number, number] | undefined {
   throw new WhetstoneError("option.range", {
     where: "--range",
     got: `"${text}"`,
-    expected: "the least and the greatest value, such as 0,1 or -1,1, or none",
+    expected: "the lowest and the highest value, such as 0,1 or -1,1, or none",
     fix: "Correct it.",
   });
 }

@@ -100,7 +100,7 @@ async function printExample({ out, store: file }: RunReport, io: Io): Promise<vo
     if (pair === undefined) return;
     for (const [title, t] of [
       ["Before", pair.b],
-      ["After, the same question", pair.a],
+      ["After training, the same question", pair.a],
     ] as const) {
       const stored = await store.trajectory(run, { iteration: t.iteration, phase: t.phase, id: t.id });
       if (stored) io.say("", paint(io, "bold", title), ...transcript(stored, io));

@@ -13,7 +13,8 @@ import { type EngineName, type EngineOptions, engineNames, requireEnvironment } 
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { storeName } from "./fromFeedback.ts";
-import { runRows, type StatedRun } from "./options.ts";
+import type { StatedRun } from "./options.ts";
+import { runRows } from "./runRows.ts";
 
 /** Rows of a run, each of which may be absent. */
 function rows<K extends keyof typeof runRows>(...names: readonly K[]) {
@@ -88,8 +89,8 @@ export async function readRunRecord(out: string): Promise<RunRecord | undefined>
     throw new WhetstoneError("checkpoint.damaged", {
       where: resolve(out, "run.json"),
       got: messageOf(e).replaceAll(/\s+/g, " "),
-      expected: "the options that the run was started with",
-      fix: "Correct the file, or put a copy of it back.",
+      expected: "the options with which the run was started",
+      fix: "Correct the file, or restore a copy of it.",
       cause: e,
     });
   }
@@ -211,9 +212,9 @@ function settledModules(out: string, begun: Modules, given: NonNullable<Modules>
     if (was === undefined || is === undefined || was === is || !existsSync(resolve(out, was))) continue;
     throw new WhetstoneError("run.different", {
       where: "--resume",
-      got: `${is}, and the run began with ${was}`,
-      expected: "the very same run",
-      fix: "Start it with the files that it began with, or choose another folder.",
+      got: `${is}, but the run was started with ${was}`,
+      expected: "the file with which the run was started",
+      fix: "Resume with the original files, or choose another folder.",
     });
   }
   if (!begun) return undefined;
@@ -247,7 +248,7 @@ export async function recordedEnvironment(record: RunRecord, config: StatedRun):
   throw new WhetstoneError("config.invalid", {
     where: "--env",
     got: `no module for the environment "${name}"${missing}`,
-    expected: "its file: this run used a module",
+    expected: "the file of the environment, since this run used a module",
     fix: "Give --env FILE.",
   });
 }

@@ -10,19 +10,16 @@ import { addCommand, duration, folded, type Io, interval, roomOf, table } from "
 
 export const storeOption = [
   "--store <where>",
-  "SQLite file, or postgres:// URL, of the runs",
+  "run store: a SQLite file or a postgres:// URL",
   "runs/whetstone.sqlite",
 ] as const;
 
 export function addRuns(program: Command, io: Io): void {
-  addCommand(program, "runs", "List the runs, the last one first.", [
-    "whetstone runs",
-    "whetstone runs --json",
-  ])
+  addCommand(program, "runs", "List the runs, the latest first.", ["whetstone runs", "whetstone runs --json"])
     .option(...storeOption)
     .action(async ({ store: file }: { store: string }) => {
       if (!isPostgresUrl(file) && !existsSync(file)) {
-        io.say(`No runs yet: there is no ${file}. Begin with: whetstone start`);
+        io.say(`No runs yet: there is no ${file}. Start one with: whetstone start`);
         return;
       }
       const store = await openRunStore(file);
@@ -61,11 +58,11 @@ export function addRuns(program: Command, io: Io): void {
           "took",
           "started (UTC)",
         ];
-        if (rows.length === 0) io.say("No runs yet. Begin with: whetstone start");
+        if (rows.length === 0) io.say("No runs yet. Start one with: whetstone start");
         else {
           io.say(...table(head, rows, roomOf(io)), "");
           if (failures.length > 0) io.say(...failures.flatMap((line) => folded(io, line)), "");
-          io.say("See one: whetstone show RUN");
+          io.say("Show one with: whetstone show RUN");
         }
       } finally {
         await store.close();
@@ -86,8 +83,8 @@ export async function existingStore(file: string, sqlite?: SqliteIn): Promise<Ru
   throw new WhetstoneError("option.range", {
     where: "--store",
     got: `no file ${file}`,
-    expected: "the store of some runs",
-    fix: "Run this where the runs folder is, or name the file.",
+    expected: "an existing run store",
+    fix: "Run this command in the folder that contains runs/, or give the file with --store.",
   });
 }
 

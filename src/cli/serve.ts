@@ -31,7 +31,7 @@ export function addServe(program: Command, io: Io): void {
   addCommand(
     program,
     "serve",
-    "Pass agents' model calls on and record them, with feedback; or serve an environment, or models to train.",
+    "Run a gateway that forwards and records agents' model calls and takes feedback; or serve an environment, or models to train.",
     [
       "whetstone serve --upstream https://api.openai.com/v1 --channels reaction,comment",
       "whetstone serve --upstream http://127.0.0.1:8000/v1 --model qwen3 --exact raw",
@@ -47,32 +47,32 @@ export function addServe(program: Command, io: Io): void {
     .option("--upstream <url>", "gateway: base URL, with /v1, of any OpenAI-compatible server")
     .option(
       "--upstream-key-env <name>",
-      "environment variable that holds the upstream's key (default: the key that a client sends is passed on, to this upstream alone)",
+      "environment variable that holds the upstream's key (default: the client's own key is forwarded to this upstream)",
     )
     .option(
       "--model <name>",
-      "model to ask the upstream for (default: as the client says); with --tinker: folders or Hugging Face ids, separated by commas (default: a tiny one of random weights)",
+      "model to request from the upstream (default: the one that the client names); with --tinker: folders or Hugging Face ids, separated by commas (default: a tiny model with random weights)",
     )
     .addOption(
       new Option(
         "--exact <kind>",
-        "the upstream gives token ids and log-probabilities as vLLM does: of its own distribution, or of the one drawn from",
+        "the upstream returns token ids and log-probabilities as vLLM does: of the model's own distribution (raw), or of the distribution that it samples from (processed)",
       ).choices(["raw", "processed"]),
     )
-    .option("--policy <run-or-checkpoint>", "gateway: a run's weights answer, in this process")
+    .option("--policy <run-or-checkpoint>", "gateway: answer with the weights of this run, in this process")
     .option(
       "--guide <version-or-run>",
-      "gateway: whoever answers is given its hints: a version, or a run's weights in this process",
+      "gateway: add hints to every prompt, written by this version or by a run's weights in this process",
     )
     .option("--frame <text>", "with --guide: how the hint stands in the prompt (default: Hint: {hint})")
     .addOption(trafficStoreOption())
     .option(
       "--channels <names>",
-      "feedback can come on these, e.g. reaction,comment: silence on them is data",
+      "channels on which users can give feedback, e.g. reaction,comment; missing feedback on them is recorded as silence",
     )
     .option(
       "--guard <duration>",
-      "judge the split this often, such as 30s, and roll back what is shown to do harm (default: never)",
+      "compare the live versions at this interval, such as 30s, and roll back a version that is shown to be harmful (default: never)",
     )
     .option(
       "--redact <what>",
@@ -80,31 +80,31 @@ export function addServe(program: Command, io: Io): void {
     )
     .option(
       "--origin <url>",
-      "pages of this site may give feedback, and do nothing else; may be repeated",
+      "allow pages of this site to send feedback, and nothing else; may be repeated",
       collected,
     )
     .option(
       "--allow-host <name>",
-      "a name beside localhost that this machine is asked for under; may be repeated",
+      "additional host name, beside localhost, that requests may use; may be repeated",
       collected,
     )
     .option(
       "--proxies <n>",
-      "proxies of your own in front, whose word on where a request comes from is taken (default: 0)",
+      "number of your own reverse proxies in front of the server; the client address that they forward is trusted (default: 0)",
     )
     .option("--openenv <env>", "environment (see whetstone envs), or a module that exports one")
-    .option("--tinker", "models for clients of the Tinker training API, such as the tinker SDK")
+    .option("--tinker", "serve models to clients of the Tinker training API, such as the tinker SDK")
     .option("--checkpoints <folder>", "with --tinker: where clients' checkpoints are kept", "tinker")
-    .option("--port <n>", "0 takes any that is free (default: 8600; with --openenv or --tinker: 8000)")
-    .option("--host <address>", "anything but this machine's own address needs a key", "127.0.0.1")
+    .option("--port <n>", "port; 0 takes any free one (default: 8600; with --openenv or --tinker: 8000)")
+    .option("--host <address>", "address to listen on; any other than loopback needs a key", "127.0.0.1")
     .option(
       "--key-env <name>",
-      "with --openenv or --tinker: environment variable that holds the key which clients must send (default: WHETSTONE_KEY)",
+      "with --openenv or --tinker: environment variable with the key that clients must send (default: WHETSTONE_KEY)",
     )
-    .option("--sessions <n>", "with --openenv: episodes at a time", "64")
+    .option("--sessions <n>", "with --openenv: maximum number of concurrent episodes", "64")
     .addHelpText(
       "after",
-      "\nWithout --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md has the whole way. docs/tinker.md says what --tinker serves, and what it does not.\n",
+      "\nWithout --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md is the guide to the gateway. docs/tinker.md says what --tinker supports.\n",
     )
     .action(async ({ openenv, tinker, ...flags }: ServeOptions) => {
       if (openenv !== undefined) {
@@ -140,7 +140,7 @@ function refuseBoth(
     where: "serve",
     got: `both ${one} and ${other}`,
     expected: "one of them",
-    fix: "Serve them by two commands.",
+    fix: "Run two commands, one for each.",
   });
 }
 

@@ -100,10 +100,10 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
       io.record({ type: "serving", url: server.url, store: production.where, versions: live, split });
       io.say(
         `${live.join(", ")} is served at ${server.url}/v1, and recorded in ${production.where}.`,
-        `An agent needs this alone: OPENAI_BASE_URL=${server.url}/v1`,
+        `Agents need only one setting: OPENAI_BASE_URL=${server.url}/v1`,
         ...(await withoutClientKeys(flags, live, production)),
         `The dashboard is at ${server.url}${isLoopback(flags.host) ? "" : ", and asks for a key of scope read"}.`,
-        "Ctrl-C ends it, once the calls that run have ended; a second one, at once.",
+        "Ctrl-C stops the server once running calls have ended; a second Ctrl-C stops it at once.",
       );
       await stopped();
       io.say("Closing…");
@@ -131,7 +131,7 @@ function guarding(production: TrafficStore, every: number, log: (line: string) =
     controller: releaseController({ production }),
     seconds: every,
     onAction: ({ version, judgement }) => log(`guard: ${version} is rolled back: ${judgement.why}`),
-    onError: (e) => log(`guard: this look failed, the next one is tried in time: ${messageOf(e)}`),
+    onError: (e) => log(`guard: this look failed and will be repeated at the next interval: ${messageOf(e)}`),
   });
 }
 
@@ -148,7 +148,7 @@ async function withoutClientKeys(
   if (keyless.length === 0) return [];
   const ids = keyless.map(({ id }) => id).join(", ");
   return [
-    `Agents' own keys are not passed on to ${ids}: name the upstream that they are meant for with --upstream.`,
+    `Clients' keys are not forwarded to ${ids}: name the upstream that they belong to with --upstream.`,
   ];
 }
 
@@ -166,7 +166,7 @@ async function mainVersion(flags: GatewayFlags, production: TrafficStore): Promi
       where: "--frame",
       got: `"${frame}" without a guide`,
       expected: "--guide beside it",
-      fix: "Name who writes the hints, or leave it out.",
+      fix: "Add --guide, or leave --frame out.",
     });
   }
   const added = async (version: Version): Promise<Version> =>
@@ -188,7 +188,7 @@ export async function statedVersion(
       where: "serve",
       got: "both --upstream and --policy",
       expected: "one of them",
-      fix: "Leave one out; versions side by side are a matter of a split: see whetstone versions.",
+      fix: "Leave one out. To run versions side by side, use a split: see whetstone versions.",
     });
   }
   if (url !== undefined) {

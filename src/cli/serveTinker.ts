@@ -46,8 +46,11 @@ export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Pro
   const sent = key === undefined ? "tml-local" : `"$${keyEnv ?? servedKey}"`;
   io.say(`  TINKER_BASE_URL=${server.url} TINKER_API_KEY=${sent} python train.py`);
   await stopped();
-  const waits = setTimeout(() => io.say("Waits for what is being computed. Ctrl-C again does not."), 1000);
+  const waits = setTimeout(
+    () => io.say("Waiting for running computations. Press Ctrl-C again to stop at once."),
+    1000,
+  );
   await server.close();
   clearTimeout(waits);
-  io.say("Closed. Models that were not saved are gone.");
+  io.say("Closed. Unsaved models were discarded.");
 }

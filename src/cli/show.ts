@@ -33,18 +33,18 @@ export function addShow(program: Command, io: Io): void {
     "whetstone show facts-grpo-1 --episode 12/capital-of-peru",
     "whetstone show facts-grpo-1 --metric entropy --metric gradientNorm",
   ])
-    .argument("<run>", "id, the beginning of one, or the run's folder")
+    .argument("<run>", "the run's id, the beginning of its id, or its folder")
     .option(...storeOption)
     .option("--iteration <n>", "transcripts of this iteration, from 0")
-    .option("--episode <id>", "the transcript with this id or beginning")
+    .option("--episode <id>", "the transcript whose id begins with this text")
     .option("--failed", "transcripts of episodes that failed or did not succeed")
     .option(
       "--metric <name>",
-      "curve of this metric; may be given again",
+      "curve of this metric; may be repeated",
       (v: string, all: string[]) => [...all, v],
       [],
     )
-    .option("--limit <n>", "most transcripts", "4")
+    .option("--limit <n>", "maximum number of transcripts", "4")
     .action(async (name: string, options: ShowOptions) => {
       statedNumber("--limit", options.limit, 1);
       const store = await existingStore(options.store);
@@ -165,12 +165,12 @@ async function showTranscripts(store: RunStore, run: Run, options: ShowOptions, 
     const iterations = kept.map((t) => t.iteration);
     throw new WhetstoneError("task.none", {
       where: "show",
-      got: "no transcript that fits",
+      got: "no matching transcript",
       expected:
         kept.length === 0
-          ? "a run that kept some"
+          ? "a run with stored transcripts"
           : `iterations from ${Math.min(...iterations)} to ${Math.max(...iterations)}, ids such as ${kept[0]!.id}`,
-      fix: "Ask for less; old iterations keep failures and one transcript in a hundred.",
+      fix: "Remove a filter. Of old iterations, only failures and one transcript in a hundred are stored.",
     });
   }
   // the newest tell most about the agent as it is

@@ -13,8 +13,8 @@ export function addStart(program: Command, io: Io): void {
     ["whetstone start", "whetstone start --seed 2", "whetstone start --live"],
   )
     .option("--seed <n>", "seed of every random stream", "1")
-    .option("--out <folder>", "folder of the run; the next free number when it is taken")
-    .option("--live", "show the run in a browser while it goes; prints the address")
+    .option("--out <folder>", "folder of the run; if it is taken, the next free number is added")
+    .option("--live", "show the run live in a browser; prints the address")
     .action(async ({ seed: text, out, live = false }: { seed: string; out?: string; live?: boolean }) => {
       const seed = statedNumber("--seed", text);
       await trainRun(

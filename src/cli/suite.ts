@@ -110,7 +110,7 @@ function refuseOwn(command: SuiteCommand): void {
     throw new WhetstoneError("option.range", {
       where: flag,
       got: `${value} beside --suite`,
-      expected: "a suite alone, which brings its own environments, splits and numbers",
+      expected: "--suite without this option, since a suite has its own environments, splits and metrics",
       fix: "Leave one of them out.",
     });
   }
@@ -140,7 +140,7 @@ async function agentNamed(named: string | undefined, command: SuiteCommand, io: 
     throw new WhetstoneError("option.range", {
       where: "--artefact",
       got: `${artefact} for a scripted player`,
-      expected: "a policy that reads what it is artefact",
+      expected: "a policy, which can read an artefact",
       fix: "Leave one of them out.",
     });
   }

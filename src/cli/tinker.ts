@@ -65,7 +65,10 @@ export async function withWeights<T>(
   if (url === undefined || path === null) {
     throw new WhetstoneError("checkpoint.missing", {
       where: file,
-      got: path === null ? "a model before its first step" : "weights on a server, and no run that names it",
+      got:
+        path === null
+          ? "a model before its first step"
+          : "weights on a server, without a run that names the server",
       expected: "a checkpoint of a run on a server of the Tinker API",
       fix: path === null ? "Choose a later checkpoint." : "Name the run's folder, or the checkpoint in it.",
     });
@@ -83,8 +86,8 @@ export async function withWeights<T>(
     throw new WhetstoneError("checkpoint.missing", {
       where: "--base",
       got: `${base ?? "nothing"}, and an adapter of ${rest.baseModel} from ${url}`,
-      expected: "the folder of that model: the adapter is checked against it, and merged into it",
-      fix: "Name it: --base models/NAME.",
+      expected: "the folder of the base model, into which the adapter is merged",
+      fix: "Name it with --base models/NAME.",
     });
   } finally {
     rmSync(aside, { recursive: true, force: true });
@@ -114,16 +117,17 @@ export async function serverEngine(
     throw new WhetstoneError("option.range", {
       where: "--engine tinker",
       got: `no ${missing.flatMap(([flag, value]) => (value === undefined ? [flag] : [])).join(", no ")}`,
-      expected: "the address of a server, the name of a model that it has, and the folder of its tokenizer",
+      expected:
+        "the address of a server, the name of one of its models, and the folder of that model's tokenizer",
       fix: "For example: whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny.",
     });
   }
   if (!existsSync(join(tokenizer, "tokenizer.json"))) {
     throw new WhetstoneError("option.range", {
       where: "--tokenizer",
-      got: `${tokenizer}, where no tokenizer.json is`,
+      got: `${tokenizer}, which has no tokenizer.json`,
       expected: "a folder with the tokenizer.json and tokenizer_config.json of --base-model",
-      fix: "Name the folder that the model came in; that of whetstone serve --tinker without --model is tinker/bases/tiny.",
+      fix: "Name the model's folder; for whetstone serve --tinker without --model it is tinker/bases/tiny.",
     });
   }
   const key = keyIn(keyEnv, usualKey);

@@ -11,7 +11,7 @@ import { isPostgresUrl } from "../store/where.ts";
 
 /** Where traffic, feedback, versions and keys are. A connection URL with a password is better said by the environment. */
 export const trafficStoreOption = (): Option =>
-  new Option("--store <where>", "SQLite file, or postgres:// URL, of what is served and said of it")
+  new Option("--store <where>", "traffic store: a SQLite file or a postgres:// URL")
     .env("WHETSTONE_STORE")
     .default("runs/whetstone.sqlite");
 
@@ -31,8 +31,8 @@ export async function withTrafficStore<T>(
       throw new WhetstoneError("name.unknown", {
         where: "store",
         got: `${where}, which is not there`,
-        expected: "the store of a gateway, or one that something was imported into",
-        fix: "Name it with --store or WHETSTONE_STORE (train: --from-feedback); whetstone serve and whetstone import make one.",
+        expected: "an existing traffic store",
+        fix: "Name it with --store or WHETSTONE_STORE (train: --from-feedback); whetstone serve and whetstone import create one.",
       });
     }
     mkdirSync(dirname(where), { recursive: true });
@@ -50,7 +50,7 @@ export async function withTrafficStore<T>(
 export const redactOption = (): Option =>
   new Option(
     "--redact <what>",
-    "taken out before anything is stored: all, or some of secret,email,iban,card,ip,phone (default: none)",
+    "personal data to remove before anything is stored: all, or a list from secret,email,iban,card,ip,phone (default: none)",
   );
 
 /** What is taken out of everything before it is stored. */

@@ -15,7 +15,7 @@ import { printReport, type RunReport } from "./report.ts";
 import { trainPlan } from "./trainPlan.ts";
 
 export function addTrain(program: Command, io: Io): void {
-  const command = addCommand(program, "train", "Train an agent: a run.", [
+  const command = addCommand(program, "train", "Train an agent.", [
     "whetstone train --env facts --method grpo",
     "whetstone train config.ts --budget 10m",
     "whetstone train --env facts --method rloo --seed 2 --out runs/rloo-2 --json",
@@ -26,9 +26,9 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny --lora 16",
     "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --max-spend 2 --price 0.25,2",
     "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
-  ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
+  ]).argument("[config.ts]", "module whose default export configures the run; options override it");
   addRunOptions(command)
-    .option("--live", "show the run in a browser while it goes; prints the address")
+    .option("--live", "show the run live in a browser; prints the address")
     .action(async (file: string | undefined, { live, ...options }: Record<string, unknown>) => {
       const config = file === undefined ? {} : await loadConfig(file);
       const line = statedRun(options);
@@ -74,7 +74,7 @@ export async function trainRun(
     // before the run has begun there is nothing to save: until then a signal ends the process
     if (event.type === "start") {
       unheard = onSignal(() => {
-        view.above(() => io.error("Saving; Ctrl-C again ends at once."));
+        view.above(() => io.error("Saving. Press Ctrl-C again to end at once."));
         stop.abort();
       });
       if (live) page = liveDashboard(store, io);
@@ -114,9 +114,9 @@ function measured({ before, after, iterations }: RunSummary): Pick<RunReport, "e
 const runExists = (out: string, config: string | undefined): WhetstoneError =>
   new WhetstoneError("run.exists", {
     where: config === undefined ? "--out" : `${config}, out`,
-    got: `${out}, where a run is already`,
+    got: `${out}, which already contains a run`,
     expected: "a new folder",
-    fix: `Go on with it: whetstone train --out ${out} --resume; or name another folder${config === undefined ? "" : " with --out or there"}.`,
+    fix: `Resume it with: whetstone train --out ${out} --resume; or name another folder${config === undefined ? "" : " with --out or there"}.`,
   });
 
 /** A line every few seconds while a model comes from the Hub. */

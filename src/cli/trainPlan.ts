@@ -170,7 +170,7 @@ const withLedger = (engine: EngineName, options: EngineOptions, out: string): En
 const ofProgram = (out: string): WhetstoneError =>
   new WhetstoneError("run.different", {
     where: "--resume",
-    got: `${out}, a run that a program began`,
-    expected: "a run of whetstone train",
-    fix: "Go on with it where it was begun: train({ …, resume: true }).",
+    got: `${out}, a run that was started from code`,
+    expected: "a run that whetstone train started",
+    fix: "Resume it from the same code: train({ …, resume: true }).",
   });

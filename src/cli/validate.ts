@@ -35,7 +35,7 @@ export function addValidate(program: Command, io: Io): void {
   addCommand(
     program,
     "validate",
-    "Check an environment before training in it, and measure what to expect of it.",
+    "Check an environment for mistakes before training, and measure its scripted players.",
     [
       "whetstone validate environment.ts",
       "whetstone validate environment.ts --model HuggingFaceTB/SmolLM2-135M-Instruct --context-tokens 1024",
@@ -44,19 +44,18 @@ export function addValidate(program: Command, io: Io): void {
     ],
   )
     .argument("<env>", "environment (see whetstone envs), or a module that exports one")
-    .option("--episodes <n>", "episodes of each scripted player, and of one that acts at random", "20")
-    .option("--seconds <n>", "begin no further episode after this long", "60")
+    .option("--episodes <n>", "number of episodes for each scripted player and for a random player", "20")
+    .option("--seconds <n>", "time limit for starting new episodes, in seconds", "60")
     .option("--seed <n>", "seed of the players", "1")
-    .option(
-      "--engine <name>",
-      "whose tokenizer reads the environment's vocabulary: local or tabular",
-      "local",
-    )
+    .option("--engine <name>", "engine whose tokenizer is used: local or tabular", "local")
     .option(
       "--model <folder|file.gguf|owner/name>",
-      "the model whose tokenizer counts, in place of the vocabulary's",
+      "model whose tokenizer counts tokens, instead of one made from the vocabulary",
     )
-    .option("--context-tokens <n>", "longest sequence (default: as --model and the memory allow, else 128)")
+    .option(
+      "--context-tokens <n>",
+      "maximum sequence length, in tokens (default: what --model and the memory allow, or 128 without a model)",
+    )
     .action(async (env: string, options: ValidateCommand) => {
       const engine = readers.find((name) => name === options.engine);
       if (!engine) throw unknownName("--engine", options.engine, readers);
@@ -122,7 +121,7 @@ const blocked = (environment: string, call: string, seconds: number): Environmen
       check: "episodes",
       severity: "error",
       problem: `${call} blocked its thread for more than ${seconds} s.`,
-      fix: "A loop there does not end, or waits without await: training would stand still for good.",
+      fix: "It may loop forever, or block instead of awaiting; training would hang.",
     },
   ],
 });
@@ -160,7 +159,10 @@ function print(report: EnvironmentReport, io: Io): void {
   if (facts.length > 0) io.say("", ...folded(io, facts.join("; ")));
   if (!prompts && players.length > 0)
     io.say(
-      ...folded(io, "It has no vocabulary to count tokens by: --model names a model whose tokenizer does."),
+      ...folded(
+        io,
+        "It has no vocabulary, so tokens cannot be counted; name a model with --model to use its tokenizer.",
+      ),
     );
   if (findings.length > 0) io.say("");
   for (const finding of findings) {

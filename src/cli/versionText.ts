@@ -13,11 +13,11 @@ import { duration, folded, type Io, number, percent, roomOf, table } from "./out
 export function noSplit(versions: number): string {
   const else_ =
     versions === 0
-      ? "without them it does not start"
+      ? "without one of these options it does not start"
       : versions === 1
-        ? "without them the only version does"
-        : `without them it does not start, since it cannot choose among ${versions} versions`;
-  return `No split: the version that the gateway is started with (--upstream, --policy, --guide) answers everybody; ${else_}. Begin one with: whetstone versions split VERSION=1`;
+        ? "without these options, the only version answers"
+        : `without one of these options it does not start, since it cannot choose among ${versions} versions`;
+  return `No split: the version that the gateway is started with (--upstream, --policy, --guide) answers all calls; ${else_}. Create one with: whetstone versions split VERSION=1`;
 }
 
 /** A version by its id, its name, or the beginning of one. */
@@ -31,9 +31,9 @@ export function named(known: readonly Version[], text: string, where: string): V
   if (found.length === 0) throw unknownName(where, text, ids);
   throw new WhetstoneError("option.range", {
     where,
-    got: `${text}, which ${found.length} versions begin with or are called`,
-    expected: "one of them",
-    fix: `Say which by its id: ${found.map((v) => v.id).join(", ")}.`,
+    got: `${text}, which is the name or the beginning of ${found.length} versions`,
+    expected: "a single version",
+    fix: `Use an id: ${found.map((v) => v.id).join(", ")}.`,
   });
 }
 
@@ -57,7 +57,7 @@ export function sharesOf(known: readonly Version[], stated: readonly string[]): 
         where: "versions split",
         got: `"${text}"`,
         expected: "version=share, such as tuned=0.05 or tuned=5%",
-        fix: "Name every version that is to answer with its share.",
+        fix: "Give each version as name=share.",
       });
     }
     shares[named(known, text.slice(0, at), "versions split").id] = share;
@@ -80,7 +80,7 @@ export function backendOf({ backend }: Version): string {
     case "run":
       return backend.folder;
     case "local":
-      return `${backend.name}, held by a process`;
+      return `${backend.name}, served from inside a process`;
     case "artefact":
       return `${backend.over}, told ${backend.artefact}${backend.guide === undefined ? "" : `, hints by ${backend.guide}`}`;
   }
@@ -113,15 +113,11 @@ export function stateLines(
   ]);
   return [
     `Since ${time(split.since)} UTC, by ${split.unit}: ${split.why}`,
-    ...table(
-      ["version", "share", "units", "open", "mean reward, if it answered all (95 %, for one look)"],
-      rows,
-      width,
-    ),
+    ...table(["version", "share", "units", "open", "estimated mean reward (95 %, single look)"], rows, width),
     ...(open > 0
       ? folded(
           io,
-          `${open} open: what is said of a unit counts ${duration(window / 1000)} after its first response (--window).`,
+          `${open} open: feedback on a unit counts until ${duration(window / 1000)} after its first response (--window).`,
         )
       : []),
     ...(judgements.length === 0 ? ["", "Only one version answers: there is nothing to compare."] : []),
@@ -131,8 +127,8 @@ export function stateLines(
 
 /** Why a version has no mean reward. */
 function unrewarded({ units, open }: LiveVersion): string {
-  if (units > 0) return "no value that counts was given to any of its units";
-  return open > 0 ? "not known before the first window closes" : "it has answered nobody";
+  if (units > 0) return "no reward yet";
+  return open > 0 ? "unknown until the first feedback window closes" : "no calls answered";
 }
 
 function sayJudgement(j: Decision, version: Id, baseline: Id, width: number): string[] {

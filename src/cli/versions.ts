@@ -57,12 +57,17 @@ interface WatchFlags extends StoreFlags, ReleaseFlags {
 }
 
 export function addVersions(program: Command, io: Io): void {
-  const versions = addCommand(program, "versions", "Say which versions answer; judge, promote, roll back.", [
-    "whetstone versions add --upstream http://127.0.0.1:8000/v1 --model qwen3-tuned --note 'trained on last week'",
-    "whetstone versions split base=0.95 tuned=0.05",
-    "whetstone versions judge",
-    "whetstone versions promote tuned",
-  ]);
+  const versions = addCommand(
+    program,
+    "versions",
+    "Manage the versions that answer calls: traffic split, comparison, promotion, rollback.",
+    [
+      "whetstone versions add --upstream http://127.0.0.1:8000/v1 --model qwen3-tuned --note 'trained on last week'",
+      "whetstone versions split base=0.95 tuned=0.05",
+      "whetstone versions judge",
+      "whetstone versions promote tuned",
+    ],
+  );
   addList(versions, io);
   addAdd(versions, io);
   addSplit(versions, io);
@@ -72,7 +77,7 @@ export function addVersions(program: Command, io: Io): void {
 }
 
 function addList(versions: Command, io: Io): void {
-  addCommand(versions, "list", "List the versions, and the share of calls that each answers.", [
+  addCommand(versions, "list", "List the versions and their shares of traffic.", [
     "whetstone versions list",
     "whetstone versions list --json",
   ])
@@ -87,7 +92,7 @@ function addList(versions: Command, io: Io): void {
             io.record({ type: "version", ...version, share: split ? (split.shares[version.id] ?? 0) : null });
           }
           if (found.length === 0) {
-            return io.say("No versions yet. Make one with: whetstone versions add --upstream URL");
+            return io.say("No versions yet. Add one with: whetstone versions add --upstream URL");
           }
           const rows = found.map((v) => [
             v.id,
@@ -106,7 +111,7 @@ function addList(versions: Command, io: Io): void {
 }
 
 function addAdd(versions: Command, io: Io): void {
-  addCommand(versions, "add", "Add a version. It answers nobody until a split names it.", [
+  addCommand(versions, "add", "Add a version. It answers no calls until a split names it.", [
     "whetstone versions add --upstream https://api.openai.com/v1 --model gpt-5-mini --upstream-key-env OPENAI_API_KEY",
     "whetstone versions add --policy runs/support --note 'trained on corrections'",
     "whetstone versions add --instructions prompts/support.md --over base --note 'asks for the date first'",
@@ -115,27 +120,30 @@ function addAdd(versions: Command, io: Io): void {
   ])
     .option("--upstream <url>", "base URL, with /v1, of an OpenAI-compatible server")
     .option("--upstream-key-env <name>", "environment variable that holds the upstream's key")
-    .option("--model <name>", "model to ask the upstream for (default: as the client says)")
+    .option("--model <name>", "model to request from the upstream (default: the one that the client names)")
     .addOption(
-      new Option("--exact <kind>", "the upstream gives token ids and log-probabilities").choices([
+      new Option("--exact <kind>", "the upstream returns token ids and log-probabilities").choices([
         "raw",
         "processed",
       ]),
     )
     .option("--policy <run-or-checkpoint>", "a run's weights")
-    .option("--instructions <path>", "another version, told this: a text file, or the folder of an artefact")
-    .option("--artefact <name>", "another version, told an artefact of the store, by name or id")
+    .option(
+      "--instructions <path>",
+      "apply these instructions to the version of --over: a text file, or the folder of an artefact",
+    )
+    .option("--artefact <name>", "apply this artefact of the store, by name or id, to the version of --over")
     .option(
       "--over <version>",
       "with --instructions, --artefact or --guide: who answers (default: who answers most)",
     )
     .option(
       "--guide <version-or-run>",
-      "another version, given hints by this one or by a run's weights; with the artefact of a guide: the version that writes them",
+      "add hints to the prompts of the version of --over, written by this version or by a run's weights; with a guide as artefact: the version that writes the hints",
     )
     .option("--frame <text>", "with --guide alone: how the hint stands in the prompt (default: Hint: {hint})")
-    .option("--note <text>", "what is new about it")
-    .option("--parent <version>", "what it was made from")
+    .option("--note <text>", "note on the version")
+    .option("--parent <version>", "version that it was made from")
     .addOption(trafficStoreOption())
     .action((flags: AddFlags) =>
       withTrafficStore(flags.store, async (production) => {
@@ -157,7 +165,7 @@ function addAdd(versions: Command, io: Io): void {
         if (!there) await production.addVersion(version);
         io.record({ type: "version", ...version, share: 0, known: there });
         io.say(
-          there ? `${version.id} is known already.` : `Added: ${version.id}.`,
+          there ? `${version.id} is already in the store.` : `Added: ${version.id}.`,
           `It answers once a split names it, e.g.: whetstone versions split ${known[0] && !there ? `${known[0].id}=0.95 ${version.id}=0.05` : `${version.id}=1`}`,
         );
       }),
@@ -165,21 +173,24 @@ function addAdd(versions: Command, io: Io): void {
 }
 
 function addSplit(versions: Command, io: Io): void {
-  const command = addCommand(versions, "split", "Say how often each version is to answer.", [
+  const command = addCommand(versions, "split", "Set the share of traffic of each version.", [
     "whetstone versions split base=1",
     "whetstone versions split base=0.95 tuned=0.05 --why 'candidate begins at 5 %'",
     "whetstone versions split base=0.5 tuned=0.5 --unit user --yes",
     "whetstone versions split --bandit --floor 0.1",
   ])
-    .argument("[shares...]", "version=share, adding up to 1; versions by id, name, or how they begin")
+    .argument(
+      "[shares...]",
+      "version=share, adding up to 1; a version by its id, its name, or the beginning of either",
+    )
     .addOption(
-      new Option("--unit <unit>", "what is drawn for: all its calls go to one version")
+      new Option("--unit <unit>", "randomisation unit; all calls of a unit go to one version")
         .choices(["session", "user", "response"])
         .default("session"),
     )
-    .option("--bandit", "shares by what was seen of the versions that answer now (Thompson sampling)")
-    .option("--floor <share>", "with --bandit: no version gets less", "0.05")
-    .option("--why <text>", "for the record");
+    .option("--bandit", "set the shares from the rewards so far (Thompson sampling)")
+    .option("--floor <share>", "with --bandit: minimum share of each version", "0.05")
+    .option("--why <text>", "reason, stored with the split");
   addReleaseOptions(command)
     .addOption(trafficStoreOption())
     .option("--yes", "do not ask")
@@ -187,19 +198,22 @@ function addSplit(versions: Command, io: Io): void {
       withTrafficStore(
         flags.store,
         async (production) => {
-          const desk = releaseController(releaseOptions(flags, production));
+          const controller = releaseController(releaseOptions(flags, production));
           if (flags.bandit) {
             if (shares.length > 0) throw bothShares(shares.join(" "));
-            await agreed(flags, "versions split", "Let the bandit set new shares?");
-            return said(io, await desk.rebalance({ floor: numberBetween("--floor", flags.floor, 0, 1) }));
+            await agreed(flags, "versions split", "Set new shares by the bandit?");
+            return said(
+              io,
+              await controller.rebalance({ floor: numberBetween("--floor", flags.floor, 0, 1) }),
+            );
           }
           const wanted = sharesOf(await production.versions(), shares);
           await agreed(
             flags,
             "versions split",
-            `Let ${splitText(wanted)} of all ${flags.unit}s answer from now on?`,
+            `Set the traffic split to ${splitText(wanted)}, by ${flags.unit}?`,
           );
-          said(io, await desk.split(wanted, flags.why ?? "set by hand", flags.unit));
+          said(io, await controller.split(wanted, flags.why ?? "set by hand", flags.unit));
         },
         "there",
       ),
@@ -210,7 +224,7 @@ function addJudge(versions: Command, io: Io): void {
   const command = addCommand(
     versions,
     "judge",
-    "Judge the versions that answer: promote, hold or roll back. Look as often as you like.",
+    "Compare the live versions, and decide to promote, hold or roll back. Repeated looks are valid.",
     [
       "whetstone versions judge",
       "whetstone versions judge --channel thumbs --window 24h",
@@ -238,15 +252,15 @@ function addWatch(versions: Command, io: Io): void {
   const command = addCommand(
     versions,
     "watch",
-    "Judge every so often, and roll back by itself what is shown to do harm.",
+    "Compare the live versions at an interval, and roll back automatically a version that is shown to be harmful.",
     [
       "whetstone versions watch --every 30s",
       "whetstone versions watch --promote --window 30m --limit errors=+0.02",
     ],
   )
-    .option("--every <duration>", "between looks", "30s")
-    .option("--promote", "promote by itself as well")
-    .option("--once", "look once, act if need be, and end");
+    .option("--every <duration>", "interval between looks", "30s")
+    .option("--promote", "also promote automatically")
+    .option("--once", "look once, act if needed, and exit");
   addReleaseOptions(command)
     .addOption(trafficStoreOption())
     .action((flags: WatchFlags) =>
@@ -265,7 +279,8 @@ function addWatch(versions: Command, io: Io): void {
                 describedSplit(split),
               );
             },
-            onError: (e) => io.error(`This look failed, the next one is tried in time: ${String(e)}`),
+            onError: (e) =>
+              io.error(`This look failed and will be repeated at the next interval: ${String(e)}`),
           });
           try {
             await guard.look();
@@ -286,11 +301,11 @@ function addActs(versions: Command, io: Io): void {
     summary: string,
     example: string,
     question: (version: Id) => string,
-    work: (desk: ReleaseController, version: Id, why: string) => Promise<TrafficSplit>,
+    work: (controller: ReleaseController, version: Id, why: string) => Promise<TrafficSplit>,
   ): void => {
     addCommand(versions, name, summary, [example, `${example} --why 'better on thumbs since Monday' --yes`])
-      .argument("<version>", "by id, name, or how it begins")
-      .option("--why <text>", "for the record")
+      .argument("<version>", "a version by its id, its name, or the beginning of either")
+      .option("--why <text>", "reason, stored with the split")
       .addOption(trafficStoreOption())
       .option("--yes", "do not ask")
       .action((text: string, flags: ActFlags) =>
@@ -299,8 +314,8 @@ function addActs(versions: Command, io: Io): void {
           async (production) => {
             const { id } = named(await production.versions(), text, `versions ${name}`);
             await agreed(flags, `versions ${name}`, question(id));
-            const desk = releaseController({ production });
-            said(io, await work(desk, id, flags.why ?? `${name} by hand`));
+            const controller = releaseController({ production });
+            said(io, await work(controller, id, flags.why ?? `${name} by hand`));
           },
           "there",
         ),
@@ -308,23 +323,27 @@ function addActs(versions: Command, io: Io): void {
   };
   act(
     "promote",
-    "Let one version answer everybody.",
+    "Send all traffic to one version.",
     "whetstone versions promote tuned",
-    (version) => `Let ${version} answer everybody from now on?`,
-    (desk, version, why) => desk.promote(version, why),
+    (version) => `Send all traffic to ${version}?`,
+    (controller, version, why) => controller.promote(version, why),
   );
   act(
     "rollback",
-    "Take a version out; its share goes to the others.",
+    "Remove a version from the split; the others get its share.",
     "whetstone versions rollback tuned",
-    (version) => `Take ${version} out, and let the others answer in its place?`,
-    (desk, version, why) => desk.rollBack(version, why),
+    (version) => `Remove ${version} from the split, and give its share to the others?`,
+    (controller, version, why) => controller.rollBack(version, why),
   );
 }
 
 async function agreed(flags: ActFlags, where: string, question: string): Promise<void> {
   if (flags.yes === true) return;
-  await requireConsent(`whetstone ${where}`, question, "a yes, since users get other answers from then on");
+  await requireConsent(
+    `whetstone ${where}`,
+    question,
+    "a confirmation, since users get other answers afterwards",
+  );
 }
 
 /** The guard alone keeps no process up. */
@@ -336,7 +355,7 @@ async function stopped(): Promise<void> {
 
 function said(io: Io, split: TrafficSplit): void {
   io.record({ type: "split", ...split });
-  io.say(describedSplit(split), "It counts within two seconds, wherever the gateway runs.");
+  io.say(describedSplit(split), "It takes effect within two seconds on every gateway.");
 }
 
 const noBackend = (): WhetstoneError =>

@@ -51,14 +51,14 @@ export type Rollout = (ctx: Ctx) => Promise<Experience>;
 export type Annotate = (ctx: Ctx, experience: Experience) => Promise<Notes>;
 /** Collects feedback signals on the trajectories, for instance from the environment, a judge or a reward model. */
 export type Feedback = (ctx: Ctx, experience: Experience, notes: Notes) => Promise<readonly Signal[]>;
-/** Assigns feedback to the turns or spans that earned it. It gets the evidence and no context. */
-export type Credit = (evidence: Omit<AnnotatedExperience, "channels">) => Channels;
+/** Assigns feedback to the turns or spans that earned it. It gets the annotated experience and no context. */
+export type Credit = (annotated: Omit<AnnotatedExperience, "channels">) => Channels;
 /** Makes optimiser steps, or writes a memory. Returns averaged stats. */
 export type Update = (
   ctx: Ctx,
   batch: Batch,
   objectives: readonly Objective[],
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
 ) => Promise<Stats>;
 
 /** An advantage estimator: baselines and normalisation. Its state is plain data and is checkpointed. */
@@ -66,7 +66,7 @@ export interface Advantage<State extends Json = Json> {
   readonly name: string;
   init(): State;
   /** @param soFar advantages of the earlier estimators in the list. The returned advantages replace them, so include them. */
-  apply(evidence: AnnotatedExperience, state: State, soFar: Advantages | undefined): Advantaged<State>;
+  apply(annotated: AnnotatedExperience, state: State, soFar: Advantages | undefined): Advantaged<State>;
 }
 /** Result of an advantage estimator: the advantages of the action tokens, its next state, and its measurements. */
 export interface Advantaged<State extends Json = Json> {
@@ -89,7 +89,7 @@ export interface Data<State extends Json = Json> {
    */
   choose(ctx: Ctx, tasks: readonly Task[], state: State): Promise<Chosen<State>>;
   /** Learns from an iteration, after the update. */
-  observe(ctx: Ctx, evidence: AnnotatedExperience, state: State): Promise<State>;
+  observe(ctx: Ctx, annotated: AnnotatedExperience, state: State): Promise<State>;
 }
 /** The tasks that a data slot chose for an iteration, and its state after the choice. */
 export interface Chosen<State extends Json = Json> {

@@ -48,7 +48,7 @@ export function reserved<State extends Json>(
         next: { held, each: chosen.next },
       };
     },
-    observe: async (ctx, evidence, state) =>
-      state.each === null ? state : { ...state, each: await each.observe(ctx, evidence, state.each) },
+    observe: async (ctx, annotated, state) =>
+      state.each === null ? state : { ...state, each: await each.observe(ctx, annotated, state.each) },
   };
 }

@@ -69,8 +69,8 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
     return { ...task, reference: bestOf(task) };
   }
 
-  function start(task: Task, random: Random, over = false): Episode {
-    let ended = over;
+  function start(task: Task, random: Random): Episode {
+    let ended = false;
     return {
       async observe() {
         const legal = Object.keys(meansOf(task));
@@ -96,14 +96,13 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
           end: { kind: "done", reason: "pulled", success: arm === bestOf(task) },
         };
       },
-      fork: async () => start(task, random, ended),
     };
   }
 
   return defineEnvironment({
     name,
     summary,
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "validation", "test"],
     limits: { turns: 1, actionTokens: 2 },

@@ -46,7 +46,7 @@ const fiveLevels: readonly MazeLevel[] = [
 export function controlledMaze(options: ControlledMazeOptions = {}): Environment {
   const { levels = fiveLevels, perLevel = 20, loops = 0, seed = 1 } = options;
   const { shape: named = "route", slack = 6, format = 0.1 } = options;
-  const always = ["fork", "replay", "stateKey", "expert"] as const;
+  const always = ["replay", "stateKey", "expert"] as const;
   const splits = ["train", "validation", "test"] as const;
   const longest = Math.max(...levels.map(({ path }) => path[1]));
   const shape = named === "route" ? routeShape(longest + slack, format) : stepShape(longest, slack);

@@ -67,16 +67,14 @@ export interface Episode {
   /** The role to act and its observation; called once before every action. */
   observe(): Promise<{ readonly role: Role; readonly observation: Observation }>;
   act(action: Action): Promise<Step>;
-  /** A copy in the same state, where the environment declares `fork`. */
-  fork?(): Promise<Episode>;
   close?(): Promise<void>;
 }
 
 /**
- * An optional property that an environment declares and `whetstone validate` tests: episodes can be copied ("fork") or
- * repeated from their actions ("replay"), observations carry `stateKey` or `legal`, or there is an `expert`.
+ * An optional property that an environment declares and `whetstone validate` tests: episodes can be repeated
+ * from their actions ("replay"), observations carry `stateKey` or `legal`, or there is an `expert`.
  */
-export type Ability = "fork" | "replay" | "stateKey" | "expert" | "legal";
+export type Ability = "replay" | "stateKey" | "expert" | "legal";
 
 /**
  * A scripted player. It gets the task, the policy's conversation, and the legal actions where the observation lists them.

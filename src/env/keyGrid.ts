@@ -59,7 +59,7 @@ export function keyGrid(options: KeyGridOptions = {}): Environment {
   return defineEnvironment({
     name: "key-grid",
     summary: "fetch the key in a small grid with walls, then go to the door",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 1 },

@@ -1,4 +1,4 @@
-/** Single-agent episodes whose whole state is one immutable value, so that forks are free. */
+/** Single-agent episodes whose whole state is one immutable value. */
 import type { Random } from "../core/random.ts";
 import { alreadyOver, type Episode, type Observation, type Step } from "./environment.ts";
 
@@ -10,15 +10,10 @@ export interface Rules<State> {
   act(state: State, action: string, random: Random): Step & { readonly next: State };
 }
 
-/** An episode that starts from a state. Turn k draws from `random.split("turn", k)`, so that a fork continues exactly as the original would. */
-export function machine<State>(
-  rules: Rules<State>,
-  start: State,
-  random: Random,
-  from: { readonly turn: number; readonly over: boolean } = { turn: 0, over: false },
-): Episode {
+/** An episode that starts from a state. Turn k draws from `random.split("turn", k)` alone. */
+export function machine<State>(rules: Rules<State>, start: State, random: Random): Episode {
   let state = start;
-  let { turn, over } = from;
+  let [turn, over] = [0, false];
   return {
     observe: async () => ({ role: "agent", observation: rules.see(state) }),
     async act({ content }) {
@@ -29,6 +24,5 @@ export function machine<State>(
       over = step.end !== undefined;
       return step;
     },
-    fork: async () => machine(rules, state, random, { turn, over }),
   };
 }

@@ -147,12 +147,12 @@ function makeTasks(splits: readonly string[]): ReadonlyMap<string, readonly Task
   );
 }
 
-function startAt(task: Task, at: number, turns: number, heard: string, over: boolean): Episode {
+function start(task: Task): Episode {
   const maze = mazeOf(task);
-  let cell = at;
-  let turn = turns;
-  let said = heard;
-  let ended = over;
+  let cell = maze.start;
+  let turn = 0;
+  let said = "";
+  let ended = false;
   return {
     async observe() {
       return {
@@ -186,7 +186,6 @@ function startAt(task: Task, at: number, turns: number, heard: string, over: boo
         }),
       };
     },
-    fork: async () => startAt(task, cell, turn, said, ended),
   };
 }
 
@@ -197,12 +196,12 @@ export function maze(): Environment {
   return defineEnvironment({
     name: "maze",
     summary: "walk to the goal of a small maze that shows only the open ways",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns: turnLimit, actionTokens: 3 },
     tasks: (split) => (made ??= makeTasks(splits)).get(split) ?? [],
-    start: async (task) => startAt(task, mazeOf(task).start, 0, "", false),
+    start: async (task) => start(task),
     vocabulary: () => [
       `open : ${directions.join(" ")} ; goal :`,
       ...directions.map((d) => `go ${d}`),

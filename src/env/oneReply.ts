@@ -46,8 +46,8 @@ export function oneReply(options: OneReplyOptions): Environment {
       seed: randomStream(seed).split(name, number).seed,
     };
   };
-  const start = (task: Task, over = false): Episode => {
-    let ended = over;
+  const start = (task: Task): Episode => {
+    let ended = false;
     return {
       observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),
       act: async ({ content }) => {
@@ -60,13 +60,12 @@ export function oneReply(options: OneReplyOptions): Environment {
           end: { kind: "done", reason: success ? "right" : "wrong", success },
         };
       },
-      fork: async () => start(task, ended),
     };
   };
   return defineEnvironment({
     name,
     summary,
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: length },

@@ -76,7 +76,7 @@ export function pages(options: PagesOptions = {}): Environment {
   return defineEnvironment({
     name: "pages",
     summary: "find the page with the form on a small web site, fill it, and submit it on another page",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns, actionTokens: 1 },

@@ -109,7 +109,7 @@ export function screens(options: ScreensOptions = {}): Environment {
   return defineEnvironment({
     name: "screens",
     summary: "find a screen of an app by its icons, going back where one led astray",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(layout),
     limits: { turns: longest, actionTokens: pointing === "point" ? 3 : 2 },

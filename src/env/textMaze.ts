@@ -104,7 +104,7 @@ export function textMaze(options: TextMazeOptions = {}): Environment {
   return defineEnvironment({
     name: "text-maze",
     summary: "walk to the goal of a maze from any cell, seeing one's place or the walls alone",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: heldOutSplits,
     limits: { turns, actionTokens: 3 },

@@ -151,7 +151,7 @@ export function textNavigation(options: TextNavigationOptions = {}): Environment
     name: "text-navigation",
     summary:
       "find a thing in a house of rooms, seeing only the one you are in, and bring it where it is wanted",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns, actionTokens: 3 },

@@ -73,7 +73,7 @@ export function tickets(options: TicketsOptions = {}): Environment {
   return defineEnvironment({
     name: "tickets",
     summary: "fix what a ticket of a help desk is about; most of its words only say who wrote it",
-    abilities: new Set(["expert", "replay", "fork", "legal"] as const),
+    abilities: new Set(["expert", "replay", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(counts),
     limits: { turns: 1, actionTokens: 1 },
@@ -81,19 +81,15 @@ export function tickets(options: TicketsOptions = {}): Environment {
       Array.from({ length: Object.hasOwn(counts, split) ? counts[split]! : 0 }, (_, i) => taskAt(split, i)),
     vocabulary: () => words,
     expert: planOf,
-    start: async (task) => {
-      const begin = () => ({
-        observe: async () => ({ role: "agent", observation: { messages: [], legal: planWords } }),
-        act: async ({ content }: { readonly content: string }) => {
-          const outcome = outcomeOf(task, content);
-          const success = outcome === 1;
-          const end = { kind: "done", reason: success ? "mended" : "still broken", success } as const;
-          return { rewards: { outcome }, end };
-        },
-        fork: async () => begin(),
-      });
-      return begin();
-    },
+    start: async (task) => ({
+      observe: async () => ({ role: "agent", observation: { messages: [], legal: planWords } }),
+      act: async ({ content }) => {
+        const outcome = outcomeOf(task, content);
+        const success = outcome === 1;
+        const end = { kind: "done", reason: success ? "mended" : "still broken", success } as const;
+        return { rewards: { outcome }, end };
+      },
+    }),
     verify: async (task, { turns }: Trajectory) => ({
       outcome: outcomeOf(task, turns.at(-1)?.action.content ?? ""),
     }),

@@ -160,8 +160,9 @@ export function toolChains(options: ToolChainsOptions = {}): Environment {
   };
   const turns = longest + 1;
 
-  function start(task: Task, before: readonly ToolName[] = [], over = false): Episode {
-    let [chain, ended] = [before, over];
+  function start(task: Task): Episode {
+    let chain: readonly ToolName[] = [];
+    let ended = false;
     const finish = (outcome: number, reason: string, text?: string): Step => {
       ended = true;
       const success = outcome === 1;
@@ -197,14 +198,13 @@ export function toolChains(options: ToolChainsOptions = {}): Environment {
           ? { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turns } }
           : {};
       },
-      fork: async () => start(task, chain, ended),
     };
   }
 
   return defineEnvironment({
     name: "tool-chains",
     summary: "chain typed tools so that every input becomes what is asked for",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(splits),
     limits: { turns, actionTokens: 2 },

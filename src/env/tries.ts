@@ -27,18 +27,12 @@ export interface TriesOptions {
   readonly grade: (task: Task, reply: string) => Tried | Promise<Tried>;
 }
 
-interface SoFar {
-  readonly made: number;
-  readonly over: boolean;
-  readonly said: string;
-}
-
 /**
  * An episode of tries. Feedback on a reply is the next observation, or the step's text after the last reply.
  */
-export function tries(options: TriesOptions, from: SoFar = { made: 0, over: false, said: "" }): Episode {
+export function tries(options: TriesOptions): Episode {
   const { task, turns, grade, partial = false } = options;
-  let now = from;
+  let now = { made: 0, over: false, said: "" };
   return {
     observe: async () => ({
       role: "agent",
@@ -62,7 +56,6 @@ export function tries(options: TriesOptions, from: SoFar = { made: 0, over: fals
         end: { kind: "done", reason: success ? "right" : "wrong", success },
       };
     },
-    fork: async () => tries(options, now),
   };
 }
 
@@ -78,7 +71,7 @@ export interface TriedWorld
 export function tried({ turns, partial, grade, actionTokens, ...world }: TriedWorld): Environment {
   return defineEnvironment({
     ...world,
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     limits: { turns, actionTokens },
     start: async (task) => tries({ task, turns, grade, ...(partial === undefined ? {} : { partial }) }),

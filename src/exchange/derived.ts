@@ -268,7 +268,7 @@ function ratingOf({ kind, value, tags }: ReceivedSignal): boolean | undefined {
   return !said || value === undefined || value === 0.5 ? undefined : value > 0.5;
 }
 
-/** Verdicts that their giver replaced: only the last one on a reply, by channel and giver, counts. */
+/** Ids of ratings that their user replaced: for each reply, channel and user, only the last one counts. */
 function overruledIn(signals: readonly ReceivedSignal[]): ReadonlySet<Id> {
   const last = new Map<string, ReceivedSignal>();
   const overruled = new Set<Id>();

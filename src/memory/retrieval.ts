@@ -65,7 +65,7 @@ const round = 500;
  * Paper: "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods".
  */
 export async function openRetrieval(options: RetrievalOptions = {}): Promise<Retrieval> {
-  const { encoder = hashedText(), store: shelf, collection = "memory" } = options;
+  const { encoder = hashedText(), store, collection = "memory" } = options;
   const entries = new Map<Id, Entry>();
   const words = wordIndex();
   const vectors = vectorIndex(encoder.width, options);
@@ -97,14 +97,14 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
       const last = [...mapById(some).values()];
       for (let i = 0; i < last.length; i += round) {
         const shelved = await embedded(last.slice(i, i + round));
-        const first = await shelf?.put(collection, shelved);
+        const first = await store?.put(collection, shelved);
         for (const entry of shelved) take(entry);
         // no other process has written in between, so these entries need not be read again
         if (first === seen + 1) seen += shelved.length;
       }
     },
     async delete(ids) {
-      await shelf?.delete(collection, ids);
+      await store?.delete(collection, ids);
       for (const id of ids) drop(id);
     },
     async search(query, { count = 10, by = "both", keep } = {}) {
@@ -117,10 +117,10 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
       return hits.slice(0, count).map(({ id, score }) => ({ entry: entries.get(id)!, score }));
     },
     async refresh() {
-      if (!shelf) return 0;
+      if (!store) return 0;
       let changes = 0;
       const foreign: StoredEntry[] = [];
-      for await (const { place, entry } of shelf.since(collection, seen)) {
+      for await (const { place, entry } of store.since(collection, seen)) {
         changes++;
         seen = place;
         if (entry.encoder === encoder.id) take(entry);
@@ -128,9 +128,9 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
       }
       for (let i = 0; i < foreign.length; i += round)
         for (const entry of await embedded(foreign.slice(i, i + round))) take(entry);
-      if ((await shelf.count(collection)) === entries.size) return changes;
+      if ((await store.count(collection)) === entries.size) return changes;
       // all stored entries are in memory, so a different count means that another process has deleted some
-      const left = new Set(await shelf.ids(collection));
+      const left = new Set(await store.ids(collection));
       for (const id of [...entries.keys()]) {
         if (left.has(id)) continue;
         drop(id);

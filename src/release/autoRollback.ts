@@ -39,10 +39,10 @@ export interface AutoRollback {
  * priority over promotion, and one check takes one action, since each action changes what is compared.
  */
 export function autoRollback(options: AutoRollbackOptions): AutoRollback {
-  const { controller: desk, seconds = 30, promote = false, onLook, onAction, onError } = options;
+  const { controller, seconds = 30, promote = false, onLook, onAction, onError } = options;
   let looking: Promise<unknown> = Promise.resolve();
   async function once(): Promise<Action | undefined> {
-    const state = await desk.state({ estimates: false });
+    const state = await controller.state({ estimates: false });
     onLook?.(state);
     const wanted =
       state.judgements.find((j) => j.decision === "roll back") ??
@@ -52,8 +52,8 @@ export function autoRollback(options: AutoRollbackOptions): AutoRollback {
     const did = decision === "promote" ? "promote" : "roll back";
     const split =
       did === "promote"
-        ? await desk.promote(version, `promoted by the guard: ${why}`)
-        : await desk.rollBack(version, `rolled back by the guard: ${why}`);
+        ? await controller.promote(version, `promoted by the guard: ${why}`)
+        : await controller.rollBack(version, `rolled back by the guard: ${why}`);
     const action: Action = { did, version, judgement: wanted, split };
     onAction?.(action);
     return action;

@@ -286,7 +286,7 @@ const narrow: Refused = {
   status: 403,
   code: "narrowed_key",
   message:
-    "This key is for one session, response or user, and this request is about more. Use a key that is not narrowed.",
+    "This key is for one session, response or user, and this request is about more. Use a key without this restriction.",
 };
 const noKey = unauthorised("No key was sent. Send one as: authorization: Bearer wst_…");
 const outOfScope = (scope: Scope, { scopes }: Caller): Refused => ({

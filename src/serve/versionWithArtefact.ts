@@ -36,7 +36,7 @@ export async function versionWithArtefact(
   if (kind === "rubrics" || kind === "tree")
     throw wrong(
       "artefact",
-      `${artefact.name} ${artefact.id}, ${artefactWords[kind]}, which nobody is told`,
+      `${artefact.name} ${artefact.id}, ${artefactWords[kind]}, which cannot be applied to a version`,
       "Name instructions, lessons, cases or a guide.",
     );
   if (kind === "guide" && !guide)
@@ -78,6 +78,6 @@ const wrong = (where: string, got: string, fix: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where,
     got,
-    expected: "one artefact, and one version that is told it",
+    expected: "one artefact, and one version that it is applied to",
     fix,
   });

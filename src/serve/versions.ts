@@ -74,8 +74,8 @@ const [fresh, rest] = [5000, 10];
 
 /** `GET` and `POST /v1/versions`, `GET /v1/versions/judgement`, `GET` and `POST /v1/splits`. */
 export function versionRoutes({ production, gate, release: options }: VersionRouteOptions): Hono<Gated> {
-  const desk = releaseController({ ...options, production });
-  const judged = rarely(desk.state, gate.now);
+  const controller = releaseController({ ...options, production });
+  const judged = rarely(controller.state, gate.now);
   return new Hono<Gated>()
     .get("/v1/versions", gate.allow("read"), takes(), async (c) => {
       const split = (await production.splits()).at(-1) ?? null;
@@ -103,7 +103,7 @@ export function versionRoutes({ production, gate, release: options }: VersionRou
       const body = await checked(c.req.raw, splitBody);
       if (isRefused(body)) return refusal(body);
       try {
-        const made = await desk.split(body.shares, body.why ?? "set over HTTP", body.unit);
+        const made = await controller.split(body.shares, body.why ?? "set over HTTP", body.unit);
         judged.forget();
         return c.json(made, 201);
       } catch (e) {

@@ -121,9 +121,7 @@ export async function dropParts(folder: string, goes: (origins: Origins) => bool
     const { artefact, removed } = withoutParts<Artefact>(version.artefact, goes);
     const because = goes(version.origins);
     if (removed === 0 && !because) return 0;
-    const reasons = because
-      ? { origins: writtenBy("erasure"), why: "made from what has been erased since" }
-      : {};
+    const reasons = because ? { origins: writtenBy("erasure"), why: "its sources were erased" } : {};
     const erased = (version.erased ?? 0) + removed + Number(because);
     await write(folder, { ...version, ...reasons, artefact, erased });
     return removed + Number(because);
@@ -187,12 +185,12 @@ function headOf(folder: string, text: string): Head {
     throw invalid(
       join(basename(folder), headFile),
       `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "another form"}`,
-      "what whetstone wrote there",
-      "Undo the change: texts are in the other files.",
+      "the content that whetstone wrote",
+      "Undo the change; edit texts in the other files.",
     );
   } catch (e) {
     if (!(e instanceof SyntaxError)) throw e;
-    throw invalid(join(basename(folder), headFile), messageOf(e), "JSON", "Undo the change to it.");
+    throw invalid(join(basename(folder), headFile), messageOf(e), "JSON", "Undo the change to this file.");
   }
 }
 
@@ -219,10 +217,8 @@ const overtaken = (folder: string, got: Id, expected: Id, edited: boolean): Whet
   new WhetstoneError("store.refused", {
     where: folder,
     got:
-      got === "nothing"
-        ? "nothing there any more"
-        : `${got}${edited ? ", which somebody edited by hand" : ""}`,
+      got === "nothing" ? "no artefact in the folder any more" : `${got}${edited ? ", edited by hand" : ""}`,
     expected:
-      expected === "nothing" ? "no artefact there yet" : `${expected}, from which the new one was made`,
-    fix: "Read it again and repeat the change, so that no work is lost.",
+      expected === "nothing" ? "no artefact in the folder" : `${expected}, the parent of the new version`,
+    fix: "Read the folder again and repeat the change, so that no edit is lost.",
   });

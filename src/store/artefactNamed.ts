@@ -1,4 +1,4 @@
-/** Finds an artefact version by what a user typed. */
+/** Finds an artefact version by its id, the beginning of its id, or its name. */
 
 import { unknownName } from "../common/text/suggest.ts";
 import type { ArtefactVersion } from "../core/artefact.ts";

@@ -190,7 +190,7 @@ export function readArtefactFiles(kind: ArtefactKind, files: ArtefactFiles): Art
         throw invalid("guide.json", "no such file", "which policy writes the hints", "Write it again.");
       const frame = textIn(files["frame.md"] ?? "");
       if (!frame.includes("{hint}"))
-        throw invalid("frame.md", "no {hint}", "the place where the hint stands", "Write {hint} there.");
+        throw invalid("frame.md", "no {hint}", "{hint}, the place of the hint", "Write {hint} there.");
       return { kind, policy: read("guide.json", files, guideSchema).policy, frame };
     }
     case "rubrics":
@@ -278,17 +278,17 @@ function readSections<Word extends string>(
       throw invalid(
         `${file}, line ${at}`,
         `\`${id}\` again`,
-        `an id of its own: line ${before} has it`,
-        "Leave the id out of a copy: it gets one of its own.",
+        `an id that no other part has; line ${before} has this one`,
+        "Remove the id from the copy, which then gets a new one.",
       );
     }
     seen.set(id, at);
     if (text === "") {
       throw invalid(
         `${file}, line ${at}`,
-        `a ${word} without words`,
+        `a ${word} without text`,
         "a text below the heading",
-        "Write one, or delete the heading.",
+        "Write a text, or delete the heading.",
       );
     }
     found.push({ word, id, quoted: about, text });
@@ -302,7 +302,7 @@ function read<T>(file: string, files: ArtefactFiles, schema: z.ZodType<T>): T {
     if (result.success) return result.data;
     const [issue] = result.error.issues;
     const got = `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "another form"}`;
-    throw invalid(file, got, "what whetstone wrote there", "Undo the change, or write what is asked for.");
+    throw invalid(file, got, "the form that whetstone writes", "Undo the change, or correct the value.");
   } catch (e) {
     if (!(e instanceof SyntaxError)) throw e;
     throw invalid(file, messageOf(e), "JSON", "Correct the file: a comma or a quotation mark is missing.");

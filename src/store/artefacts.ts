@@ -148,7 +148,7 @@ export async function eraseParts(
 /** Replaces a version's origins and reason if they came from erased data. */
 const forgotten: Pick<ArtefactVersion, "origins" | "why"> = {
   origins: { by: "erasure", from: { sessions: [], users: [], responses: [], signals: [] }, trajectories: [] },
-  why: "made from what has been erased since",
+  why: "its sources were erased",
 };
 
 /** Number of versions that still contain one of the names. */

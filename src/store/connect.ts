@@ -55,7 +55,7 @@ function onDialect(dialect: Dialect, file: string, close: () => Promise<void>): 
     async *contents() {
       for (const part of [file, `${file}-wal`]) if (existsSync(part)) yield bytesOfFile(part);
     },
-    unseen: ["backups and snapshots of the file", "blocks that the file system freed"],
+    unseen: ["backups and snapshots of the file", "disk blocks that the file system has freed"],
     failure: (cause) => storeFailure(file, cause),
     async close() {
       await db.destroy();
@@ -89,8 +89,8 @@ export async function migrated({ kind, where, db, failure, close }: Database): P
       if (/previously executed migration/.test(String(error))) {
         throw new WhetstoneError("store.failed", {
           where: `store ${where}`,
-          got: "a store of a newer Whetstone",
-          expected: "one of this version or older",
+          got: "a store of a newer version of Whetstone",
+          expected: "a store of this version or an older one",
           fix: "Update Whetstone, or choose another --store.",
           cause: error,
         });

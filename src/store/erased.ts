@@ -89,7 +89,7 @@ export async function requireNoneErased(
     throw new WhetstoneError("store.erased", {
       where: `${subject.kind} about ${subject.what} ${subject.name}`,
       got: `a ${subject.what} that was erased`,
-      expected: "one whose data is still kept",
+      expected: `a ${subject.what} that was not erased`,
       fix: "Do not send it again: the store accepts no more data about erased subjects.",
     });
   }

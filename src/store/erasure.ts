@@ -20,7 +20,7 @@ import { packResponse, targetsOf, unpackSignal } from "./served.ts";
 import type { Erase, Erasure, ExportRecord } from "./trafficStore.ts";
 
 /** Data outside the store's reach that may derive from erased data. */
-const learnt = ["checkpoints, journals and weights of runs that learnt from it, and stores of their own"];
+const learnt = ["checkpoints, journals, weights and run stores of runs that were trained on it"];
 
 /** Most rows that one transaction deletes. */
 const round = 1000;

@@ -41,7 +41,7 @@ const isBusy = (e: unknown): boolean => e instanceof Error && "errcode" in e && 
 const lockedError = (folder: string, e: unknown): WhetstoneError =>
   new WhetstoneError("store.failed", {
     where: folder,
-    got: `another process at work on it (${messageOf(e)})`,
+    got: `a folder that another process has locked (${messageOf(e)})`,
     expected: "a lock that is released within half a minute",
     fix: "Wait for the other process to end, or end it.",
     cause: e,

@@ -43,7 +43,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
     contents: () => fileContents(db),
     scrub: () => scrub(db),
     unseen: [
-      "the server's write-ahead log until its segments are written over, and whatever archives or replicas it",
+      "the server's write-ahead log until its segments are overwritten, and archives and replicas of it",
       "backups",
     ],
     failure: (cause) => postgresFailure(where, cause),
@@ -140,19 +140,35 @@ const reasons: Readonly<Record<string, readonly [got: string, expected: string, 
     "room to write",
     "Free some space on the server, then send the refused data again.",
   ],
-  "53300": ["too many connections", "a free one", "Close others, or raise the server's max_connections."],
-  "28": ["a refused login", "a role and password that may log in", "Correct user and password in the URL."],
-  "3D": ["a database that is not there", "one that exists", "Create it (createdb), or correct the URL."],
-  [denied]: [
-    "a role that may not do that",
-    "one that owns its tables",
-    "Grant it, or name another role in the URL.",
+  "53300": [
+    "too many connections",
+    "a free connection",
+    "Close other connections, or raise the server's max_connections.",
   ],
-  "57P": ["a server that is shutting down or starting", "one that runs", "Try again in a moment."],
-  "08": ["a connection that broke", "one that lasts", "Try again; check the server and the way to it."],
-  ECONNREFUSED: ["no server at that address", "PostgreSQL", "Start it, or correct host and port in the URL."],
-  ENOTFOUND: ["an unknown host", "one that is known", "Correct the host in the URL."],
-  ECONNRESET: ["a connection that broke", "one that lasts", "Try again; check the server and the way to it."],
+  "28": ["a refused login", "a role and password that may log in", "Correct user and password in the URL."],
+  "3D": [
+    "a database that does not exist",
+    "an existing database",
+    "Create it (createdb), or correct the URL.",
+  ],
+  [denied]: [
+    "a role without the permission",
+    "a role that owns the tables",
+    "Grant the permission, or name another role in the URL.",
+  ],
+  "57P": ["a server that is shutting down or starting", "a running server", "Try again in a moment."],
+  "08": ["a connection that broke", "a stable connection", "Try again; check the server and the network."],
+  ECONNREFUSED: [
+    "no server at that address",
+    "PostgreSQL",
+    "Start the server, or correct host and port in the URL.",
+  ],
+  ENOTFOUND: ["an unknown host", "a known host", "Correct the host in the URL."],
+  ECONNRESET: [
+    "a connection that broke",
+    "a stable connection",
+    "Try again; check the server and the network.",
+  ],
 };
 
 /** Converts any error of the database to a WhetstoneError, without the password. */

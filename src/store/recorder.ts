@@ -239,7 +239,7 @@ function counting(log: (line: string) => void) {
       total.lost += responsesIn([entry]);
       if (overflowing) return;
       overflowing = true;
-      log(`${queued} responses wait to be recorded, which is all that may: what comes is lost`);
+      log(`the queue is full with ${queued} responses; further responses are lost until it drains`);
     },
     hasRoom(): void {
       overflowing = false;
@@ -249,8 +249,8 @@ function counting(log: (line: string) => void) {
       if (now !== failing) {
         log(
           now === undefined
-            ? `recording goes on; ${total.lost} responses were lost so far`
-            : `nothing can be recorded, traffic waits and signals are refused: ${messageOf(why)}`,
+            ? `recording resumed; ${total.lost} responses were lost so far`
+            : `the store cannot be written; responses are queued and signals are refused: ${messageOf(why)}`,
         );
       }
       failing = now;

@@ -16,9 +16,9 @@ export async function addRecord<T extends { readonly id: string }>(
   if (JSON.stringify(kept) === JSON.stringify(record)) return;
   throw new WhetstoneError("store.refused", {
     where: `${kind} ${record.id}`,
-    got: `another ${kind} than the one of that id`,
-    expected: `an id that no ${kind} has yet`,
-    fix: "Choose a new id: stored records are never changed.",
+    got: `different content for the id of a stored ${kind}`,
+    expected: `a new id`,
+    fix: "Choose a new id, since stored records are never changed.",
   });
 }
 

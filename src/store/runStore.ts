@@ -11,13 +11,13 @@ import { storedTrajectories } from "./storedTrajectories.ts";
 
 export type * from "./runStoreTypes.ts";
 
-/** Why a run failed, where it did. */
+/** Error of a failed run. */
 export const errorOf = ({ summary }: Pick<Run, "summary">): string | undefined =>
   textOf(objectOf(summary)?.error);
 
 /**
  * @param where a SQLite file, or the URL of a PostgreSQL database.
- * @param sqlite a server's works in a thread of its own. Default: in this one.
+ * @param sqlite the thread that runs SQLite; servers use a separate one.
  * @throws WhetstoneError `store.failed` when it cannot be opened or is no store.
  */
 export async function openRunStore(where: string, sqlite: SqliteIn = "this thread"): Promise<RunStore> {

@@ -1,4 +1,4 @@
-/** What a store of runs takes and gives. */
+/** Types of the run store. */
 import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
@@ -7,7 +7,7 @@ import type { ArtefactStore } from "./artefacts.ts";
 import type { RunState } from "./schema.ts";
 import type { Saved } from "./trajectoryRow.ts";
 
-/** What is known of a run at its start. */
+/** Data of a run at its start. */
 export interface RunStart {
   readonly id: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface Run extends RunStart {
   readonly finished?: string;
   /** `success` and `seconds` of a run that is done, the `error` of one that failed. */
   readonly summary?: Json;
-  /** What was wrong with its environment when it began. */
+  /** Problems of its environment that were found at its start. */
   readonly findings: readonly Finding[];
 }
 
@@ -68,7 +68,7 @@ export interface TrajectoryFilter {
   readonly limit?: number;
 }
 
-/** What to look for among the trajectories of a run. */
+/** Filter for the trajectories of a run. */
 export interface TrajectorySearch {
   /** Iterations, half-open. */
   readonly from?: number | undefined;
@@ -84,7 +84,7 @@ export interface TrajectorySearch {
   readonly offset: number;
   readonly limit: number;
 }
-/** How a trajectory ended, as people ask for it: "done" is an end that nobody judged. */
+/** How a trajectory ended, as a filter: "done" is an end without a success value. */
 export type Outcome = "success" | "no success" | "done" | "truncated" | "failed";
 
 /** The value of one metric at one iteration of a run. */
@@ -126,7 +126,7 @@ export interface RunStore {
   readonly file: string;
   /** Adds the run; one that is there already (a resumed one) is set running again. */
   startRun(run: RunStart): Promise<void>;
-  /** Keeps what was found wrong with the run's environment, in place of what was kept before. */
+  /** Stores the problems found in the run's environment, replacing earlier ones. */
   saveFindings(run: string, findings: readonly Finding[]): Promise<void>;
   finishRun(run: string, state: Exclude<RunState, "running">, summary?: Json): Promise<void>;
   /** Removes a run that never began; a run with metrics stays. */
@@ -139,7 +139,7 @@ export interface RunStore {
   ): Promise<void>;
   /** Examples are always kept. */
   saveEvaluation(run: string, evaluation: Evaluation, examples?: readonly Saved[]): Promise<void>;
-  /** Forgets iterations from this one on, and evaluations of policies trained for longer: the run goes on here. */
+  /** Removes iterations from this one on, and evaluations of policies trained for longer, since the run resumes here. */
   rewind(run: string, iteration: number): Promise<void>;
   /** The last started first. */
   runs(): Promise<readonly Run[]>;

@@ -1,4 +1,4 @@
-/** What was served, and what was said of it, as rows: nothing lost, no prompt written twice within a trajectory. */
+/** Converts responses and signals to rows and back. A trajectory's prompts share their common beginning. */
 import { isDeepStrictEqual } from "node:util";
 import { concatIds } from "../common/tokens/sequence.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -8,12 +8,12 @@ import type { ResponsesTable, SignalsTable, SignalTargetsTable } from "./schema.
 import { commonPrefix, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 import type { Write } from "./trafficStore.ts";
 
-/** What of a response lies in no column of its own. */
+/** The parts of a response without a column of their own. */
 interface ResponseData
   extends Pick<ServedResponse, "settings" | "error" | "usage" | "channels" | "tags" | "prompt"> {
   /** Messages at the start of the prompt that are those of the base, prompt and reply. */
   readonly keep: number;
-  /** Which choice of the base the prompt goes on from. */
+  /** The choice of the base response that the prompt continues. */
   readonly reply?: number;
   readonly choices: readonly (Omit<ServedChoice, "tokens"> & { readonly layout?: TokenLayout })[];
 }
@@ -22,7 +22,7 @@ type SignalData = Pick<ReceivedSignal, "about" | "best" | "text" | "tags">;
 
 const none: Int32Array = new Int32Array(0);
 
-/** Characters and tokens that a response holds, roughly: what is kept in memory is bounded by it. */
+/** Approximate number of characters and tokens in a response; bounds the memory of queues and caches. */
 export function weightOf({ prompt, choices, settings }: ServedResponse): number {
   let n = JSON.stringify(settings).length;
   const weigh = ({ content, toolCalls = [], tools }: Message): void => {
@@ -83,7 +83,7 @@ export function packResponse(response: ServedResponse, base?: ServedResponse): R
   };
 }
 
-/** @param base the response that the row names as its base; none where it names none. */
+/** @param base the response that the row names as its base; undefined if it names none. */
 export function unpackResponse(row: ResponsesTable, base?: ServedResponse): ServedResponse {
   const { keep, reply, choices, prompt, ...data } = JSON.parse(row.data) as ResponseData;
   const read = tokenReader(row);
@@ -115,13 +115,13 @@ export function unpackResponse(row: ResponsesTable, base?: ServedResponse): Serv
   };
 }
 
-/** The conversation up to and with the reply that it goes on from. */
+/** The conversation up to and including the reply that it continues. */
 function said(base: ServedResponse, reply: number | undefined): readonly Message[] {
   const answer = reply === undefined ? undefined : base.choices[reply];
   return answer ? [...base.prompt, answer.message] : base.prompt;
 }
 
-/** Its tokens, where whoever answered gave them. */
+/** Its tokens, if the backend returned them. */
 function known(base: ServedResponse, reply = 0): Int32Array {
   const tokens = base.choices[reply]?.tokens;
   return tokens ? concatIds([tokens.prompt, tokens.action]) : none;
@@ -187,7 +187,7 @@ export function unpackSignal(row: SignalsTable): ReceivedSignal {
   };
 }
 
-/** What a signal names, each once. */
+/** The targets of a signal, each once. */
 export function targetsOf(signal: ReceivedSignal): SignalTargetsTable[] {
   const rows = signal.about.flatMap(({ response, session, trajectory }) =>
     Object.entries({ response, session, trajectory }).flatMap(([what, name]) =>
@@ -217,7 +217,7 @@ export function requireStorable(entry: Write): void {
       where: where(name),
       got: text.length > longest ? `${text.length} characters` : "a NUL character or half a surrogate pair",
       expected: `well-formed text of at most ${longest} characters`,
-      fix: "Give it a shorter or cleaner name.",
+      fix: "Send a shorter text without such characters.",
     });
   }
   const numbers = entry.kind === "response" ? timesOf(entry.response) : amountsOf(entry.signal);

@@ -21,8 +21,8 @@ function requireStore(file: string): void {
     throw new WhetstoneError("store.failed", {
       where: `store ${file}`,
       got: "a folder",
-      expected: "a file, or one that is not there yet",
-      fix: `Name a file in it, such as ${join(file, "whetstone.sqlite")}.`,
+      expected: "an existing or new file",
+      fix: `Name a file in the folder, such as ${join(file, "whetstone.sqlite")}.`,
     });
   }
   if (!there.isFile() || there.size === 0) return;
@@ -39,8 +39,8 @@ function requireStore(file: string): void {
     if (names.length === 0 || (made && (made.name === firstStep || made.name === null))) return;
     throw new WhetstoneError("store.failed", {
       where: `store ${file}`,
-      got: `a SQLite database of something else, with the tables ${names.slice(0, 5).join(", ")}`,
-      expected: "a Whetstone store, or a file that is not there yet",
+      got: `another program's SQLite database, with the tables ${names.slice(0, 5).join(", ")}`,
+      expected: "a Whetstone store or a new file",
       fix: "Choose another --store.",
     });
   } finally {
@@ -71,7 +71,7 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** What Kysely asks of a SQLite driver. */
+/** The interface that Kysely expects of a SQLite driver. */
 export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
   /** Statements that write, by their text: run to their end at once, so that nobody else is in the middle of one. */
   const writers = new Map<string, StatementSync>();
@@ -129,10 +129,14 @@ export function rollback(database: DatabaseSync): void {
 const reasons: Readonly<Record<number, readonly [got: string, expected: string, fix: string]>> = {
   5: [
     "a store locked by another process",
-    "to get it within 10 s",
+    "the lock to be released within 10 s",
     "End the other process, or give this run its own --store.",
   ],
-  6: ["a locked table", "to get it within 10 s", "End the other process, or give this run its own --store."],
+  6: [
+    "a locked table",
+    "the lock to be released within 10 s",
+    "End the other process, or give this run its own --store.",
+  ],
   8: [
     "a store that is read-only",
     "a writable file",
@@ -146,12 +150,12 @@ const reasons: Readonly<Record<number, readonly [got: string, expected: string, 
   11: [
     "a damaged file",
     "a whole store",
-    "Move the file away and start a new store; run folders are whole without it.",
+    "Move the file away and start a new store; run folders do not need it.",
   ],
   13: [
     "a full disk",
     "room to write",
-    "Free some space; then resume the run, or send again what was not taken.",
+    "Free some space; then resume the run, or send the refused data again.",
   ],
   14: [
     "a file that cannot be opened",

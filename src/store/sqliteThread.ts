@@ -1,4 +1,4 @@
-/** SQLite in a thread of its own, as a dialect of Kysely: no commit holds up what this thread serves. */
+/** SQLite in a separate thread, as a dialect of Kysely, so that commits do not block the server. */
 import { Worker } from "node:worker_threads";
 import {
   type CompiledQuery,
@@ -18,7 +18,7 @@ export interface SqliteThread {
   readonly dialect: Dialect;
   /** In one transaction, by one message. */
   readonly write: NonNullable<Database["write"]>;
-  /** Lets what was begun end, then closes the file. */
+  /** Waits for running statements, then closes the file. */
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export async function sqliteThread(file: string): Promise<SqliteThread> {
       const done = await turns();
       try {
         const answer = await ask({ secret, rows });
-        if (!("written" in answer)) throw new Error("the store's thread answered something else");
+        if (!("written" in answer)) throw new Error("the store's thread sent an unexpected reply");
         return answer.written;
       } finally {
         done();
@@ -103,7 +103,7 @@ function unfailed(reply: Reply): Answer {
   throw Object.assign(new Error(message), errcode !== undefined && { errcode });
 }
 
-/** One after the other: SQLite has one writer. @returns waits for one's turn, and is given what ends it. */
+/** A mutex, since SQLite has one writer. @returns acquires it, and resolves to the function that releases it. */
 function turnstile(): () => Promise<() => void> {
   let last: Promise<void> = Promise.resolve();
   return async () => {

@@ -45,7 +45,7 @@ export function trajectoryRow(run: string, iteration: number, saved: Saved, kept
   };
 }
 
-/** Failed: broken, cut off, or ended without success. An end that nobody judged is no failure. */
+/** Failed, truncated, or ended without success. An end without a success value is not a failure. */
 export function whyKept({ trajectory: { id, end } }: Saved): "failed" | "sampled" | "recent" {
   if (end.kind !== "done" || end.success === false) return "failed";
   return fnv1a(id) % keptOneIn === 0 ? "sampled" : "recent";

@@ -1,4 +1,4 @@
-/** The artefacts of a run, as plain data in its state: what is in force, what was proposed, and which did best. */
+/** The artefacts of a run, as plain data in its state: the current one, the proposed ones and the best one. */
 import { z } from "zod";
 import { type Leak, leakCheck } from "../common/text/leaks.ts";
 import { unknownName } from "../common/text/suggest.ts";
@@ -9,7 +9,7 @@ import type { Json } from "../core/json.ts";
 import type { Environment } from "../env/environment.ts";
 import type { RunState } from "./state.ts";
 
-/** Where they stand among what a method's pieces remember. */
+/** Their key in the run's memory. */
 const place = "whetstone.artefacts";
 
 const version = z.custom<ArtefactVersion & Json>((value) => typeof value === "object" && value !== null);
@@ -29,12 +29,12 @@ const read = ({ memory }: Remembering): Kept =>
 const isPlain = (value: unknown): value is Json => value !== undefined;
 
 function write(state: Remembering, kept: Kept): void {
-  // without what is undefined, as a checkpoint would give it back
+  // without undefined properties, as a checkpoint restores it
   const plain: unknown = JSON.parse(JSON.stringify(kept));
   if (isPlain(plain)) state.memory[place] = plain;
 }
 
-/** @param leaksIn what a candidate gives away. */
+/** @param leaksIn the held-out answers that a candidate contains. */
 export function artefactsIn(
   state: Remembering,
   leaksIn: (artefact: Artefact) => readonly Leak[],
@@ -51,7 +51,7 @@ export function artefactsIn(
         return { refused: [...new Set(leaks.map(({ part }) => part))] };
       }
       const kept = read(state);
-      // what is trained with reads no clock: the store says when
+      // runs do not read the clock, so the store adds the time
       const made = artefactVersion({ ...candidate, created: 0 });
       const known = kept.versions[made.id];
       if (!known) write(state, { ...kept, versions: { ...kept.versions, [made.id]: plainVersion(made) } });
@@ -81,7 +81,7 @@ export function heldOutLeaks(environment: Pick<Environment, "splits" | "tasks">)
   };
 }
 
-/** What is in force. */
+/** The current artefact. */
 export function currentArtefact(state: Remembering): ArtefactVersion | undefined {
   const { current, versions } = read(state);
   return current === null ? undefined : versions[current];
@@ -91,19 +91,19 @@ export function currentArtefact(state: Remembering): ArtefactVersion | undefined
 export const proposedArtefacts = (state: Remembering): readonly ArtefactVersion[] =>
   Object.values(read(state).versions);
 
-/** What is in force does best so far. */
+/** Marks the current artefact as the best so far. */
 export function markBest(state: Remembering): void {
   const kept = read(state);
   if (kept.current !== null) write(state, { ...kept, best: kept.current });
 }
 
-/** What did best; what is in force, where nothing is known to have. */
+/** The best artefact; the current one if none was marked. */
 export function bestArtefact(state: Remembering): ArtefactVersion | undefined {
   const { best, versions } = read(state);
   return best === null ? currentArtefact(state) : versions[best];
 }
 
-/** Puts what did best in force. */
+/** Makes the best artefact the current one. */
 export function takeBest(state: Remembering): void {
   const kept = read(state);
   if (kept.best !== null) write(state, { ...kept, current: kept.best });

@@ -1,4 +1,4 @@
-/** A run put together: its models, streams and records, with what the loop needs of them. */
+/** Assembles a run from its models, random streams and records. */
 import { join } from "node:path";
 import type { Frozen, Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";

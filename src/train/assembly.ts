@@ -1,4 +1,4 @@
-/** The parts of a run that its saving and its recording share. */
+/** The parts of a run that saving.ts and recording.ts share. */
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { AuxiliaryModels } from "./auxiliaryModels.ts";
@@ -11,14 +11,14 @@ import type { Records } from "./records.ts";
 import type { Iteration } from "./running.ts";
 import type { RunState } from "./state.ts";
 
-/** What a run has around it. */
+/** What the caller of a run provides. */
 export interface Surroundings {
   readonly records: Records;
   readonly report: (event: RunEvent) => void;
   readonly stop: AbortSignal;
   /** Trains students of the method. */
   readonly learn?: TrainStudent;
-  /** Sees every iteration once it is recorded. */
+  /** Called after each iteration is recorded. */
   readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Assembly extends Surroundings, AuxiliaryModels {
   readonly settings: RunSettings;
   readonly state: RunState;
   readonly policy: Model;
-  /** Weights that play ahead of learning, by name. */
+  /** Frozen weights that async rollouts play with, by name. */
   readonly snapshots: Map<string, Frozen>;
   readonly random: Random;
   readonly clock: RunClock;

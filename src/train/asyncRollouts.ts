@@ -1,16 +1,15 @@
 /**
- * Rollouts that run ahead of learning: while an iteration is learnt from, the next ones are being played already.
+ * Async rollouts: later iterations are played while an earlier one is learnt from.
  *
  *     iteration     k          k + 1        k + 2
  *     learning   ───[ learn k ]──[ learn k + 1 ]──[ learn k + 2 ]──▶      N = 2
  *     playing    [ k + 2, with the weights before learning k      ]
  *                             [ k + 3, with those before k + 1     ]
  *
- * The attempt of iteration k is planned, and its weights are kept, right before iteration k − N is learnt from: it is
- * learnt from N iterations later, never more. Everything else (annotations, feedback, credit, advantages, the update)
- * happens when its turn comes, in order and with the weights of then. So what is done depends on no clock: equal seeds
- * give equal runs, also of a run that was killed, since a checkpoint holds the plans that are under way and the weights
- * that play them.
+ * The attempt of iteration k is planned, and its weights are frozen, right before the update of iteration k − N: the data
+ * of an update is exactly N iterations old. Everything else (annotations, feedback, credit, advantages, the update)
+ * happens in order, with the current weights. The result does not depend on timing: equal seeds give equal runs, also
+ * after a kill, since a checkpoint holds the running plans and their frozen weights.
  */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
@@ -25,24 +24,24 @@ import type { RunState } from "./state.ts";
 export interface RolloutQueue {
   /** The attempt of the iteration that is due. */
   next(): Promise<Attempt>;
-  /** Ends what is under way; nobody waits for it. */
+  /** Aborts running rollouts without waiting for them. */
   close(): void;
 }
 
 /** An attempt that has begun: its plan as a run's state holds it. */
 export type Planned = RunState["ahead"][number];
 
-/** Name of the weights that a model had after so many iterations. */
+/** Name of a model's weights after `since` iterations. */
 export const snapshotName = (since: number, id: ModelId): string => `ahead-${since}-${id}`;
 
-/** Attempts in turn with learning, or ahead of it, as the run is set. */
+/** Synchronous or async rollouts, by the run's staleness. */
 export const rolloutQueue = (run: Run): RolloutQueue =>
   run.settings.staleness > 0
     ? attemptsAhead(run)
     : { next: async () => attempt(run, await plan(run)), close: () => undefined };
 
 function attemptsAhead(run: Run): RolloutQueue {
-  const { state, settings, snapshots: held } = run;
+  const { state, settings, snapshots } = run;
   const stop = new AbortController();
   const begun: {
     readonly book: ReturnType<typeof episodeBook>;
@@ -50,13 +49,15 @@ function attemptsAhead(run: Run): RolloutQueue {
     readonly tried: Promise<Attempt>;
   }[] = [];
 
-  /** Plays a plan with the weights that are held for it. What is counted is kept until it is learnt from. */
+  /** Plays a plan with its frozen weights. Its counts are added to the run when the attempt is learnt from. */
   function begin({ iteration, since, tasks }: Planned): void {
     const counters: Stats = {};
     const book = episodeBook(tasks);
     const view = { ...state, iteration, counters, memory: structuredClone(state.memory) };
     const models = new Map(
-      [...run.models].map(([id, model]) => [id, fixed(model, held.get(snapshotName(since, id))!)] as const),
+      [...run.models].map(
+        ([id, model]) => [id, fixed(model, snapshots.get(snapshotName(since, id))!)] as const,
+      ),
     );
     const seen = { state: view, models, book, alone: true, stop: AbortSignal.any([run.stop, stop.signal]) };
     const apart: RolloutRun = {
@@ -65,29 +66,29 @@ function attemptsAhead(run: Run): RolloutQueue {
       context: (tasks, phase) => run.context(tasks, phase, seen),
     };
     const tried = attempt(apart, { ...inForce(settings.method, view), tasks });
-    tried.catch(() => undefined); // heard when it is due
+    tried.catch(() => undefined); // handled when the attempt is awaited
     begun.push({ book, counters, tried });
   }
 
-  /** Holds the weights of now for an attempt of a later iteration. */
+  /** Freezes the current weights for an attempt of a later iteration. */
   async function planNext(iteration: number): Promise<void> {
     const since = state.iteration;
     for (const [id, model] of run.models) {
       const name = snapshotName(since, id);
-      if (!held.has(name)) held.set(name, await model.freeze());
+      if (!snapshots.has(name)) snapshots.set(name, await model.freeze());
     }
     const { tasks } = await plan({ ...run, state: { ...state, iteration } });
     state.ahead.push({ iteration, since, step: state.step, tasks: [...tasks] });
   }
 
-  /** Lets go of weights that nothing plays with any more. Not before: a stop saves the run as it stood. */
+  /** Disposes of frozen weights that no rollout needs. Not earlier, since a stop saves the run with them. */
   async function release(): Promise<void> {
     const due = new Set(
       state.ahead.flatMap(({ since }) => [...run.models.keys()].map((id) => snapshotName(since, id))),
     );
-    for (const [name, frozen] of held) {
+    for (const [name, frozen] of snapshots) {
       if (due.has(name)) continue;
-      held.delete(name);
+      snapshots.delete(name);
       await frozen.dispose();
     }
   }
@@ -127,13 +128,13 @@ function attemptsAhead(run: Run): RolloutQueue {
   };
 }
 
-/** A model as it was when it was frozen: it acts and scores, and learns nothing. */
+/** A frozen copy of a model: it samples and scores, and cannot be trained. */
 function fixed(model: Model, frozen: Frozen): Model {
   const unable = async (): Promise<never> => {
     throw new WhetstoneError("capability.missing", {
       where: "a rollout with --staleness",
       got: `a request to change ${model.id}`,
-      expected: "rollouts that sample and score alone: the weights of then are not those that learn",
+      expected: "rollouts that only sample and score, since they use a frozen copy of the model",
       fix: "Leave --staleness out.",
     });
   };

@@ -1,4 +1,4 @@
-/** The first two stages of the loop: which tasks to train on, and trying it. */
+/** The first two stages of the loop: choosing tasks and playing them. */
 import type { Ctx } from "../core/context.ts";
 import type { Experience, Slots } from "../core/slots.ts";
 import type { Task } from "../core/types.ts";
@@ -12,16 +12,16 @@ export interface RolloutRun extends Pick<Run, "state" | "random" | "stop" | "tas
   readonly settings: Pick<RunSettings, "method" | "iterations">;
 }
 
-/** What an iteration trains, and by which slots. */
+/** The tasks and slots of an iteration. */
 export interface Plan {
   readonly slots: Slots;
   readonly phase: string;
   readonly tasks: readonly Task[];
-  /** Episodes that the choice has played, and tasks that it made. */
+  /** Episodes that were played and tasks that were made during the choice. */
   readonly book?: EpisodeBook;
 }
 
-/** Chooses tasks, and notes what the choice changed in the data slot's state. */
+/** Chooses tasks, and stores the data slot's new state. */
 export async function plan({ settings, state, random, tasks, context }: RolloutRun): Promise<Plan> {
   const { slots, phase } = inForce(settings.method, state);
   const { data } = slots;
@@ -33,14 +33,14 @@ export async function plan({ settings, state, random, tasks, context }: RolloutR
   return { slots, phase, tasks: chosen.tasks, book };
 }
 
-/** A plan, and what came of trying it. */
+/** A plan with the experience from playing it. */
 export interface Attempt extends Plan {
   readonly ctx: Ctx;
   readonly experience: Experience;
   readonly seconds: number;
 }
 
-/** Plays what was planned. */
+/** Plays the planned tasks. */
 export async function attempt(run: RolloutRun, { slots, phase, tasks, book }: Plan): Promise<Attempt> {
   const began = performance.now();
   const ctx = run.context(tasks, phase, book && { book });

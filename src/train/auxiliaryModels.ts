@@ -1,4 +1,4 @@
-/** What a method asks for beside its policy: further models, frozen ones and helpers. */
+/** The auxiliary models of a method: models beside the policy, frozen copies and helpers. */
 import type { StatefulHelper } from "../core/context.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
@@ -12,7 +12,7 @@ export interface AuxiliaryModels {
   readonly helpers: Map<string, StatefulHelper<never, never, unknown>>;
 }
 
-/** How models are made, or found again in a checkpoint. */
+/** Creates models, or restores them from a checkpoint. */
 export interface ModelSource {
   readonly create: (id: ModelId, heads: readonly string[]) => Promise<Model>;
   /** Absent at a run's beginning. */
@@ -21,7 +21,7 @@ export interface ModelSource {
   readonly random: Random;
 }
 
-/** Puts everything in place, from the policy as it is now. */
+/** Creates or restores all auxiliary models; frozen copies are made of the current policy. */
 export async function addAuxiliaryModels(
   method: Method,
   { models, frozen, helpers }: AuxiliaryModels,
@@ -54,6 +54,6 @@ export async function blendAll(method: Method, { models, frozen }: AuxiliaryMode
   }
 }
 
-/** What the helpers remember now. */
+/** The helpers' current states. */
 export const helperStates = ({ helpers }: AuxiliaryModels): RunState["helpers"] =>
   Object.fromEntries([...helpers].map(([name, helper]) => [name, helper.save()]));

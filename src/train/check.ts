@@ -24,14 +24,14 @@ import { type MakeRuns, type Tuned, tuneArms, type Unit } from "./experiment.ts"
 export const levels = ["law", "table", "shared", "neural", "real"] as const;
 export type Level = (typeof levels)[number];
 
-/** One choice of settings, by name: what is tried for an arm. */
+/** One point of an arm's grid: values of settings, by name. */
 export type Choice = Readonly<Record<string, Json>>;
 
-/** What one run of an arm came to. */
+/** Result of one run of an arm. */
 export interface Measured {
   /** The check's metric. */
   readonly value: number;
-  /** What it cost, so that arms can be seen to have had the same. */
+  /** Its cost, by which the arms' budgets are compared. */
   readonly cost: { readonly episodes: number; readonly tokens: number };
   /** Success, or what else was followed, over the run. For the curve in the report. */
   readonly curve?: readonly number[];
@@ -56,7 +56,7 @@ export interface Check extends Hypothesis {
   readonly level: Level;
   /** What the paper says, as far as this check can show it. One sentence. */
   readonly claim: string;
-  /** What is measured, with its unit, e.g. "mean success over training". */
+  /** The metric, with its unit, e.g. "mean success over training". */
   readonly metric: string;
   readonly baseline: Arm;
   readonly method: Arm;
@@ -70,11 +70,11 @@ export interface Check extends Hypothesis {
   readonly range?: readonly [low: number, high: number];
   /** Why the arms' costs differ, where they do by more than 5 %. */
   readonly unequalCost?: string;
-  /** What was tried before and given up, and, once it failed, why it may fail at this size. */
+  /** Earlier attempts that were given up, and after a failure the possible reasons at this size. */
   readonly notes?: string;
 }
 
-/** Checks a check at the door. @throws WhetstoneError `config.invalid`. */
+/** Validates a check's definition. @throws WhetstoneError `config.invalid`. */
 export function defineCheck(check: Check): Check {
   const arms = { baseline: check.baseline, method: check.method, ...check.others };
   const sizes = Object.values(arms).map((arm) => arm.grid.length);
@@ -97,12 +97,12 @@ export function defineCheck(check: Check): Check {
   throw new WhetstoneError("config.invalid", {
     where: `check "${check.id}"`,
     got: wrong,
-    expected: "a smallest effect of 0 or more, and as many choices for every arm",
-    fix: "Give every arm the same number of choices to try, so that none is tuned harder.",
+    expected: `a smallest effect of 0 or more, known simpler arms, learning rates of at most ${highestRate}, and equal grids for all arms`,
+    fix: "Correct the check. Every arm needs the same number of choices, so that none is tuned harder.",
   });
 }
 
-/** What was found for an arm. */
+/** Result of an arm. */
 export interface ArmEvidence {
   readonly what: string;
   readonly chosen: Choice;
@@ -127,7 +127,7 @@ export interface CheckEvidence {
   readonly metric: string;
   readonly direction: Hypothesis["direction"];
   readonly smallestEffect: number;
-  /** Seeds on which each choice of a grid was tried. */
+  /** Seeds on which each choice of a grid was tried; absent where there was nothing to choose. */
   readonly tuningSeeds?: number;
   /** Confidence of each look. Default that of a first design, 0.975. */
   readonly confidence?: number;
@@ -204,7 +204,7 @@ export async function runCheck(
     metric,
     direction,
     smallestEffect,
-    tuningSeeds,
+    ...(check.baseline.grid.length > 1 && { tuningSeeds }),
     confidence,
     verdict: look!.verdict,
     effect: look!.interval.mean,

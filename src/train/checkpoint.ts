@@ -27,7 +27,7 @@ async function namesIn(out: string): Promise<string[]> {
   return names.filter((n) => /^\d{8}$/.test(n)).sort();
 }
 
-/** Saves, and has the engine let go of what saved models of the run held there and none holds any more. */
+/** Saves, then lets the engine release server-side weights that no saved model of the run refers to any more. */
 export async function lettingGo<T>(
   { remoteState }: Pick<Engine, "remoteState">,
   out: string,

@@ -1,13 +1,13 @@
-/** How long a run has taken, earlier sessions included. */
+/** Duration of a run, including sessions before a resume. */
 import type { RunState } from "./state.ts";
 
 export interface RunClock {
-  /** Seconds of everything. */
+  /** Seconds in total. */
   total(): number;
-  /** Seconds of training: what a budget is measured by. */
+  /** Seconds of training, which a budget limits. */
   trained(): number;
   beginTraining(): void;
-  /** So many milliseconds of now were no training. */
+  /** Excludes the last `ms` milliseconds from training time. */
   leaveOut(ms: number): void;
 }
 

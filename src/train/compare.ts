@@ -1,4 +1,4 @@
-/** Methods beside each other: the same environment, seeds and budget, paired by seed. */
+/** Compares methods in the same environment with the same seeds and budget, paired by seed. */
 import {
   mean,
   meanInterval,
@@ -10,7 +10,7 @@ import type { Interval } from "../core/interval.ts";
 import type { OptionValue } from "../core/slots.ts";
 import { splitName } from "./splits.ts";
 
-/** What one run came to. */
+/** Result of one run. */
 export interface ComparedRun {
   readonly method: string;
   readonly seed: number;
@@ -53,7 +53,7 @@ export interface Comparison {
   readonly engine: string;
   readonly seeds: readonly number[];
   readonly iterations: number;
-  /** What ended training in place of iterations. */
+  /** The episode limit, if that ended training instead of iterations. */
   readonly episodes?: number;
   /** Options and settings that were set for every method that has them. */
   readonly set?: Readonly<Record<string, OptionValue>>;
@@ -64,7 +64,7 @@ export interface Comparison {
   readonly methods: readonly ComparedMethod[];
 }
 
-/** @param runs of every method on every seed. The first method is what the others are compared with. */
+/** @param runs of every method on every seed. The others are compared with the first method. */
 export function compareRuns(
   about: Omit<Comparison, "methods">,
   runs: readonly ComparedRun[],
@@ -108,7 +108,7 @@ export function compareRuns(
 }
 
 const percent = (x: number): string => (100 * x).toFixed(1);
-/** @param least and 1 are the ends of what can be: an interval from few seeds may reach beyond. */
+/** @param least lowest possible value (the highest is 1): an interval from few seeds may exceed the range. */
 function interval(x: Interval, least: 0 | -1): string {
   if (!Number.isFinite(x.low)) return percent(x.mean);
   return `${percent(x.mean)} [${percent(Math.max(least, x.low))}, ${percent(Math.min(1, x.high))}]`;
@@ -116,7 +116,7 @@ function interval(x: Interval, least: 0 | -1): string {
 
 const bars = "▁▂▃▄▅▆▇█";
 
-/** A curve of shares as a line of at most so many blocks. */
+/** A curve of values from 0 to 1, as a line of block characters. */
 function blocks(curve: readonly number[], width = 24): string {
   const n = Math.min(width, curve.length);
   return Array.from({ length: n }, (_, i) => {
@@ -126,7 +126,7 @@ function blocks(curve: readonly number[], width = 24): string {
   }).join("");
 }
 
-/** What is said of each method on a split. */
+/** The report's line on each method and split. */
 export const comparisonColumns = [
   ...["method", "success", "difference", "P(better)", "training", "curve", "episodes", "tokens", "seconds"],
 ];

@@ -1,4 +1,4 @@
-/** Makes the runs of a comparison: methods beside each other, from the same starting weights, at equal budgets. */
+/** Makes the runs of a comparison: all methods from the same starting weights, with equal budgets. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { mean } from "../common/statistics/statistics.ts";
@@ -14,19 +14,19 @@ import { type RunOptions, train } from "./run.ts";
 /** Values of settings and options, by name. */
 export type ComparedChoice = Readonly<Record<string, OptionValue>>;
 
-/** A method as it takes part in a comparison. */
+/** A method in a comparison. */
 export interface Contender {
   readonly id: string;
   readonly weightFree: boolean;
-  /** What it is tuned over; nothing where it is run as it is. */
+  /** Its tuning grid; empty if it is not tuned. */
   readonly grid: readonly ComparedChoice[];
-  /** With one of them, on top of what holds for all. `name` tells runs of different choices apart, without their seeds. */
+  /** The method with one choice of the grid, on top of the common settings. `name` identifies the choice. */
   with(choice: ComparedChoice): {
     readonly name: string;
     /** Episodes of an iteration, as planned: at most `tasks` of them different. */
     readonly tasks: number;
     readonly groupSize: number;
-    /** @param learningRate the engine's own, where it has one; a choice wins over it. */
+    /** @param learningRate the engine's default, if it has one; a choice overrides it. */
     build(learningRate: number | undefined): Method;
   };
 }
@@ -34,7 +34,7 @@ export interface Contender {
 /** Everything that the runs of a comparison share. */
 export interface ComparisonPlan {
   readonly environment: Environment;
-  /** Makes an engine of its own for a run. */
+  /** Creates an engine for one run. */
   readonly engine: () => Promise<Engine>;
   readonly contenders: readonly Contender[];
   /** Plays while the policy that all begin from imitates a scripted player. */
@@ -44,14 +44,14 @@ export interface ComparisonPlan {
   readonly seeds: readonly number[];
   readonly tuningSeeds: number;
   readonly iterations: number;
-  /** What ends training, where that is not iterations. */
+  /** The episode limit, if that ends training instead of iterations. */
   readonly episodes?: number | undefined;
   readonly tasks: number;
   readonly contextTokens: number;
   readonly stop: AbortSignal;
 }
 
-/** Is told how far a comparison is. */
+/** Called with the progress of a comparison. */
 export interface ComparisonWatch {
   /** @param choice while it is tuned. */
   begin(id: string, seed: number, choice: ComparedChoice | undefined): void;
@@ -60,7 +60,7 @@ export interface ComparisonWatch {
   /** The policy that all methods begin from on a seed is about to be made. */
   imitates(run: string): void;
   result(id: string, seed: number, choice: ComparedChoice | undefined, run: ComparedRun): void;
-  /** What was chosen for a method. */
+  /** The choice made for a method. */
   tuned(id: string, choice: ComparedChoice): void;
 }
 
@@ -98,7 +98,7 @@ export async function comparedRuns(
   return { runs, chosen };
 }
 
-/** Updates that a run is planned for: as stated, or as many as its episodes are enough for. */
+/** Planned iterations of a run: as configured, or enough for its episodes. */
 function iterationsOf(
   { environment, iterations, episodes }: ComparisonPlan,
   contender: Contender,
@@ -149,7 +149,7 @@ async function oneRun(
 
 const storeIn = (out: string): string => join(out, "whetstone.sqlite");
 
-/** Trains in a folder of the comparison, or goes on there. */
+/** Trains in a folder of the comparison, or resumes there. */
 async function trained({ out, stop }: ComparisonPlan, name: string, watch: ComparisonWatch, run: RunOptions) {
   const folder = join(out, name);
   const resume = existsSync(join(folder, "run.json"));

@@ -1,4 +1,4 @@
-/** What a run is, with every default filled in: plain data that stands whole in its `run.json`. A run is made and resumed by it. */
+/** The resolved config of a run: plain data with every default filled in, stored whole in `run.json`. Runs are assembled and resumed from it. */
 import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
@@ -18,9 +18,9 @@ export const runConfigSchema = z.strictObject({
   engine: z.string(),
   seed: z.int(),
   iterations: count,
-  /** Longest sequence. */
+  /** Maximum sequence length, in tokens. */
   contextTokens: count,
-  /** Null: training begins with the weights as they are. */
+  /** Null: no warm start. */
   warmStart: z
     .strictObject({
       learningRate: z.number(),
@@ -39,15 +39,15 @@ export const runConfigSchema = z.strictObject({
     every: count,
     validationTasks: count,
   } satisfies Record<keyof EvaluationSettings, z.ZodType>),
-  /** Iterations that rollouts may run ahead of learning; 0: they take turns. */
+  /** Maximum iterations between the weights that sample and those that are updated; 0: synchronous. */
   staleness: count,
-  /** Largest importance weight of a token that was sampled ahead; 0 leaves the correction to the method's own ratios. */
+  /** Maximum importance weight of a token in async rollouts; 0 leaves the correction to the method. */
   importanceCap: z.number(),
   /** Values of the method's own options. */
   options: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
-  /** What a program needs to make the three parts again, in its own form; null where a caller hands them over. */
+  /** How the caller makes the three parts again, in a format of its own; null if the caller passes them as objects. */
   parts: json,
-  /** What may be stated otherwise when the run goes on. */
+  /** Settings that may change when the run is resumed. */
   adjustable: z.strictObject({
     /** Episodes that run at once. Does not change results. */
     concurrency: count,
@@ -55,21 +55,21 @@ export const runConfigSchema = z.strictObject({
     checkpointSeconds: z.number(),
     /** Wall-clock limit of the training; a run cut by it is not reproducible in its length. */
     budgetSeconds: z.exactOptional(z.number()),
-    /** Training ends with the iteration in which so many episodes have been played. */
+    /** Training ends after the iteration in which this many episodes have been played. */
     episodes: z.exactOptional(count),
     /** The store's file, seen from the run's folder. */
     store: z.exactOptional(z.string()),
     parts: json,
   }),
 });
-/** A run as `run.json` keeps it: names of its parts, every number that it goes by, and what may be stated otherwise on the way. */
+/** The content of `run.json`: names of the parts, every setting, and the settings that may change on resuming. */
 export type RunConfig = z.output<typeof runConfigSchema>;
 
-/** A run's config, and what its names stand for. */
+/** A run's config, with the objects that its names stand for. */
 export interface RunSettings
   extends Omit<RunConfig, "format" | "env" | "method" | "engine" | "options" | "parts" | "adjustable">,
     Omit<RunConfig["adjustable"], "store" | "parts"> {
-  /** Under which the store knows it. */
+  /** Name of the run in the store. */
   readonly name: string;
   readonly environment: Environment;
   readonly method: Method;
@@ -78,7 +78,7 @@ export interface RunSettings
   readonly trainedShares: Readonly<Record<string, number>>;
 }
 
-/** What of a run can be stated; all but its parts has defaults. */
+/** Settings of a run; all have defaults, except environment, method and engine. */
 export interface ConfigOptions {
   readonly environment: Environment;
   readonly method: Method;
@@ -88,26 +88,26 @@ export interface ConfigOptions {
   /** Default 80. */
   readonly iterations?: number | undefined;
   readonly budgetSeconds?: number | undefined;
-  /** Training ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  /** Training ends after the iteration in which this many episodes have been played. Default: no such limit. */
   readonly episodes?: number | undefined;
-  /** Longest sequence, in tokens. Default: as the engine's pretrained model and the memory allow, else 128. */
+  /** Maximum sequence length, in tokens. Default: what the engine's pretrained model and the memory allow, or 128 without one. */
   readonly contextTokens?: number | undefined;
   /** Episodes that run at once. Default 64. Does not change results. */
   readonly concurrency?: number | undefined;
   /** Default 15. */
   readonly checkpointSeconds?: number | undefined;
-  /** Default: when the environment has a flawed player. */
+  /** Default: true if the environment has a flawed player. */
   readonly warmStart?: boolean | Partial<WarmStartSettings> | undefined;
   readonly evaluation?: Partial<EvaluationSettings> | undefined;
-  /** Iterations that rollouts may run ahead of learning. Default 0: they take turns. */
+  /** Maximum iterations between the weights that sample and those that are updated. Default 0: synchronous. */
   readonly staleness?: number | undefined;
   /** With staleness: largest importance weight of a token; 0 leaves the correction to the method. Default 2. */
   readonly importanceCap?: number | undefined;
-  /** What the run's `run.json` says of how its parts were made. A run with other parts does not go on in its folder. */
+  /** How the parts were made, for `run.json`. A run with other parts cannot resume in its folder. */
   readonly parts?: Json | undefined;
 }
 
-/** Fills in every default. @throws WhetstoneError `option.range` for a warm start where there is nobody to imitate. */
+/** Fills in every default. @throws WhetstoneError `option.range` for a warm start in an environment without a flawed player. */
 export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> {
   const { environment, method, engine, seed = 1, iterations = 80 } = options;
   const { concurrency = 64, checkpointSeconds = 15, budgetSeconds, episodes } = options;

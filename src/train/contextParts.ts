@@ -1,4 +1,4 @@
-/** What the context of slot pieces is made of. */
+/** The parts of which the context of slot pieces is made. */
 import type { Leak } from "../common/text/leaks.ts";
 import type { Artefact } from "../core/artefact.ts";
 import type { InnerRun, StatefulHelper } from "../core/context.ts";
@@ -22,9 +22,9 @@ export interface ContextParts extends Weighted {
   /** The run's own stream. */
   readonly random: Random;
   readonly journal?: Journal;
-  /** What `Ctx.embed` asks. Default: hashed words, which need no model. */
+  /** Encoder of `Ctx.embed`. Default: hashed words, which need no model. */
   readonly encoder?: Encoder;
-  /** What a candidate gives away of tasks that are held out. Default: nothing is held out. */
+  /** Held-out answers that a candidate artefact contains. Default: none. */
   readonly leaksIn?: (artefact: Artefact) => readonly Leak[];
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop: AbortSignal;
@@ -32,11 +32,11 @@ export interface ContextParts extends Weighted {
   readonly book?: EpisodeBook;
   /** Trains students. Default: there are none. */
   readonly learn?: TrainStudent;
-  /** Whether it runs beside learning: then it sees nothing that learning changes. */
+  /** Whether it runs during updates; it then has no access to what updates change. */
   readonly alone?: boolean;
 }
 
-/** A student and its tasks, looked up. */
+/** A student with its tasks, by value. */
 export interface StudentRun extends Omit<InnerRun, "tasks" | "measure"> {
   readonly tasks: readonly Task[];
   readonly measure: readonly Task[];
@@ -49,7 +49,7 @@ export interface StudentRun extends Omit<InnerRun, "tasks" | "measure"> {
 /** Trains a student in memory. @returns its share of successes. */
 export type TrainStudent = (run: StudentRun) => Promise<number>;
 
-/** What an iteration's contexts know together: its tasks, and the episodes that have begun. */
+/** State that the contexts of one iteration share: its tasks, and the episodes that have started. */
 export interface EpisodeBook {
   /** Those trained on, which the data slot may have made, and those that a piece makes. */
   readonly made: Map<Id, Task>;

@@ -20,18 +20,18 @@ export interface EvaluateOptions {
   readonly agent: Model | Chat | Player;
   readonly split: string;
   readonly mode: "sampled" | "greedy";
-  /** What it is told; a behaviour tree plays in its place. Default: nothing. */
+  /** Artefact in its prompts; a behaviour tree plays in its place. Default: none. */
   readonly artefact?: Artefact;
-  /** The first so many tasks of the split. */
+  /** Number of tasks, from the start of the split. */
   readonly tasks: number;
   /** Share of the split's tasks that are trained on as well. Default 0. */
   readonly trainedShare?: number;
   readonly random: Random;
-  /** A model chooses among what observations list as legal: nothing else can be sampled. */
+  /** Restricts sampling to the actions that observations list as legal. */
   readonly constrained?: boolean;
   /** Called at the end of each episode. */
   readonly onEpisode?: () => void;
-  /** Smaller limits than the environment's own. */
+  /** Limits below the environment's own. */
   readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop?: AbortSignal;

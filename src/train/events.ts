@@ -1,4 +1,4 @@
-/** What a run reports while it goes; `whetstone train --json` prints each as one line. */
+/** Progress events of a run; `whetstone train --json` prints each as one line. */
 import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
 import type { HealthReport } from "../diagnose/health/health.ts";
@@ -25,7 +25,7 @@ export type RunEvent =
       /** How many numbers are trained; null where only a server knows. */
       readonly parameters: number | null;
       readonly iterations: number;
-      /** Iteration that a resumed run goes on from. */
+      /** Iteration at which a resumed run continues. */
       readonly resumed?: number;
     }
   | {
@@ -78,7 +78,7 @@ export type RunEvent =
       readonly success: Interval;
       /** Whether none of the tasks behind `success` was trained on. */
       readonly heldOut: boolean;
-      /** What was looked at, and what is wrong with the run. */
+      /** The checks that were made, and the problems found. */
       readonly health: HealthReport;
       readonly weights: string;
       readonly evaluations: readonly EvaluationResult[];

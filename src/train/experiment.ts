@@ -14,7 +14,7 @@ export interface Unit {
 /** Makes runs. Results come in the order asked for. */
 export type MakeRuns<Result> = (units: readonly Unit[]) => Promise<readonly Result[]>;
 
-/** How runs are made, and who is told. */
+/** How runs are made and reported. */
 export interface RunnerOptions<Result> {
   readonly make: (unit: Unit) => Promise<Result>;
   /** A file of JSON lines. */
@@ -97,7 +97,7 @@ export interface Tuned {
 /**
  * Makes the runs of every choice of every arm that has several, and finds the best of each arm. The first of equals.
  * @param arms how many choices each has.
- * @param worthOf what a run is worth; one that is not finite is worth nothing.
+ * @param worthOf value of a run, by which choices are compared; a value that is not finite counts as the lowest.
  */
 export async function tuneArms<Result>(
   arms: ReadonlyMap<string, number>,

@@ -1,4 +1,4 @@
-/** A run's folder as a claim: who begins there, what goes on there, and what is left of a run that never began. */
+/** The folder of a run: claims it for a new run, checks it for a resumed one, cleans up after a run that did not start. */
 import { existsSync } from "node:fs";
 import { access, constants, readFile, rm, rmdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
@@ -31,8 +31,8 @@ export async function readRunConfig(out: string): Promise<RunConfig | undefined>
     throw new WhetstoneError("checkpoint.damaged", {
       where: file,
       got: messageOf(e).replaceAll(/\s+/g, " "),
-      expected: "what the run was started with",
-      fix: "Put a copy of the file back, or start the run anew in another folder.",
+      expected: "the config with which the run was started",
+      fix: "Restore a copy of the file, or start a new run in another folder.",
       cause: e,
     });
   }
@@ -41,9 +41,9 @@ export async function readRunConfig(out: string): Promise<RunConfig | undefined>
 const olderRun = (file: string, out: string): WhetstoneError =>
   new WhetstoneError("run.different", {
     where: file,
-    got: "a run that an earlier version of Whetstone began",
-    expected: "one that this version can go on with",
-    fix: `Start it anew in another folder; --model ${join(out, "final")} begins from its weights.`,
+    got: "a run of an earlier version of Whetstone",
+    expected: "a run of this version",
+    fix: `Start a new run in another folder; --model ${join(out, "final")} starts from its weights.`,
   });
 
 /**
@@ -60,7 +60,7 @@ export async function claimFolder(out: string, config: RunConfig, resume: boolea
     throw new WhetstoneError("checkpoint.missing", {
       where: "--resume",
       got: `no run in ${out}`,
-      expected: "the folder of a run that was started before",
+      expected: "the folder of an existing run",
       fix: "Leave --resume out to start it, or name the right folder with --out.",
     });
   }
@@ -80,9 +80,9 @@ export async function claimFolder(out: string, config: RunConfig, resume: boolea
 const runExists = (out: string): WhetstoneError =>
   new WhetstoneError("run.exists", {
     where: "--out",
-    got: `${out}, where a run is already`,
+    got: `${out}, which already contains a run`,
     expected: "a new folder",
-    fix: "Go on with that run with --resume, or name another folder.",
+    fix: "Resume that run with --resume, or name another folder.",
   });
 
 /** @throws WhetstoneError `run.different` where anything but what is adjustable differs. */
@@ -98,12 +98,12 @@ export function requireSame(file: string, recorded: RunConfig, wanted: RunConfig
   throw new WhetstoneError("run.different", {
     where: "--resume",
     got: `options that differ from those in ${file}: ${different.join(", ")}`,
-    expected: "the very same run",
-    fix: "Start it with the options that it began with, or choose another folder.",
+    expected: "the options with which the run was started",
+    fix: "Resume with the original options, or choose another folder.",
   });
 }
 
-/** Nothing is left of a run that never began: once its options are corrected, it begins in the same folder. @param made whether the folder is its own. */
+/** Removes the traces of a run that did not start, so that it can start in the same folder with corrected options. @param made whether the run created the folder. */
 export async function forgetRun(id: string, out: string, made: boolean, store: RunStore): Promise<void> {
   await store.dropRun(id).catch(() => undefined);
   for (const name of ["run.json", "journal.jsonl"])

@@ -1,4 +1,4 @@
-/** Any method, learning from what was recorded in place of what it would try itself. */
+/** Trains any method on recorded examples instead of its own episodes. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
 import type { TrainingExample, TrainingExampleKind } from "../core/trainingExamples.ts";
@@ -7,14 +7,14 @@ import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
 
 /** Settings of {@link fromExamples}. */
 export interface FromExamplesOptions extends ReplayedOptions, RecordedFeedbackOptions {
-  /** Which examples. Default: those that the method declares. */
+  /** Kind of the examples. Default: the one that the method declares. */
   readonly kind?: TrainingExampleKind;
 }
 
 /**
- * The method with its rollout and feedback replaced: examples are replayed, and what people said of them is what it hears.
+ * The method with its rollout and feedback replaced: examples are replayed with their recorded feedback.
  * Everything after that is the method's own.
- * @throws WhetstoneError `config.invalid` for a method that changes how it plays on the way.
+ * @throws WhetstoneError `config.invalid` for a method whose phases change the rollout or the feedback.
  */
 export function fromExamples(
   method: Method,
@@ -27,9 +27,9 @@ export function fromExamples(
   if (plays) {
     throw new WhetstoneError("config.invalid", {
       where: `method "${method.id}"`,
-      got: `a phase "${plays.name}" with a way to play of its own`,
-      expected: "one that can learn from what was recorded",
-      fix: "Choose another, such as dpo, sft, kto or cispo.",
+      got: `a phase "${plays.name}" that changes the rollout or the feedback`,
+      expected: "a method that can be trained on recorded data",
+      fix: "Choose another method, such as dpo, sft, kto or cispo.",
     });
   }
   const taken = examples.filter((example) => example.kind === kind);

@@ -1,4 +1,4 @@
-/** Training on what people said in production, in place of play. */
+/** Trains on recorded production feedback instead of playing episodes. */
 import { WhetstoneError } from "../core/errors.ts";
 import { objectOf } from "../core/json.ts";
 import type { Method } from "../core/slots.ts";
@@ -18,14 +18,14 @@ export interface FeedbackOptions {
   readonly examples?: TrainingExampleKind;
   /** Only traffic and feedback before this time, in milliseconds since 1970. Default: all. */
   readonly until?: number;
-  /** Environment in which the policy is measured. Default: prompts of the traffic that are held out. */
+  /** Environment for evaluation. Default: held-out prompts of the traffic. */
   readonly measured?: Environment;
 }
 
 /**
  * The method with its play replaced by training examples from the store, and their prompts as an environment.
- * @throws WhetstoneError `task.none` if the store has no example of that kind; `config.invalid` for a method that changes how
- *   it plays on the way.
+ * @throws WhetstoneError `task.none` if the store has no example of that kind; `config.invalid` for a method whose phases
+ *   change the rollout or the feedback.
  */
 export async function fromFeedback(
   traffic: Answers & Pick<TrafficStore, "where">,
@@ -36,7 +36,7 @@ export async function fromFeedback(
   const kind = options.examples ?? method.learnsFrom?.kind ?? "conversation";
   const before = until === undefined ? {} : { until, receivedUntil: until };
   const examples: TrainingExample[] = [];
-  // nothing is learnt from a conversation without feedback
+  // conversations without feedback give no training signal
   for await (const made of trainingExamplesFrom(traffic, { ...before, kinds: [kind], silent: false })) {
     if (made.kind !== "dropped") examples.push(made);
   }
@@ -44,7 +44,7 @@ export async function fromFeedback(
     throw new WhetstoneError("task.none", {
       where: `store ${traffic.where}`,
       got: `no examples of the kind "${kind}"`,
-      expected: `what method "${method.id}" learns from`,
+      expected: `training examples for method "${method.id}"`,
       fix: "Choose another kind of examples (--examples), or another method; docs/data.md says what each kind is made from.",
     });
   }
@@ -58,8 +58,8 @@ export async function fromFeedback(
 export interface TrainFromFeedbackOptions extends Omit<RunOptions, "environment">, FeedbackOptions {}
 
 /**
- * Trains on the feedback in a traffic store and saves the run in `out`, as {@link train} does. What comes in after the start
- * is left for the next run, also if this one is resumed. The store stays open.
+ * Trains on the feedback in a traffic store and saves the run in `out`, as {@link train} does. Feedback that arrives after
+ * the start is left for the next run, also if this one is resumed. The store stays open.
  * @throws WhetstoneError as {@link fromFeedback} and {@link train}.
  * @example
  * const traffic = await openTrafficStore("runs/whetstone.sqlite");

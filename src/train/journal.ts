@@ -17,11 +17,11 @@ export interface Journal {
   found(trajectory: string): boolean;
   add(iteration: number, episode: string, trajectories: readonly Trajectory[]): Promise<void>;
   /**
-   * Forgets the iterations before this one, since a checkpoint holds what came of them. A resumed run may be behind its
-   * journal, and rollouts may run ahead: what a later iteration played stays.
+   * Removes the iterations before this one, since a checkpoint holds their results. Episodes of later iterations stay: a
+   * resumed run may be behind its journal, and async rollouts may be ahead of it.
    */
   forget(before: number): Promise<void>;
-  /** Waits for what is being written and writes nothing any more: an episode may outlive the run that it was played for. */
+  /** Waits for running writes, and ignores later ones: an episode may finish after its run has ended. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ const line = z.union([
   z.object({ ...named, trajectories: z.custom<readonly Trajectory[]>(Array.isArray) }),
 ]);
 
-/** A journal that cannot be read is not an empty one: it would be cut, and its episodes lost. */
+/** An unreadable journal must not be treated as an empty one: it would be truncated and its episodes lost. */
 const emptyIfMissing =
   (file: string) =>
   (e: unknown): string => {
@@ -40,7 +40,7 @@ const emptyIfMissing =
     throw new WhetstoneError("checkpoint.damaged", {
       where: file,
       got: messageOf(e),
-      expected: "to be able to read it",
+      expected: "a readable file",
       fix: "Make it readable, or delete it; the episodes in it are then played again.",
       cause: e,
     });
@@ -54,7 +54,7 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   const kept = new Set<number>();
   const given = new Set<string>();
   try {
-    // what follows the last line end was cut off
+    // text after the last line end is incomplete
     for (const one of text.split("\n").slice(0, -1)) {
       const read = line.parse(fromExactJson(one));
       const { iteration, episode } = read;
@@ -64,7 +64,7 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
       whole += Buffer.byteLength(one) + 1;
     }
   } catch {
-    // a damaged line ends what can be used; those episodes are played again, to the same result
+    // lines from a damaged one on are ignored; their episodes are played again, with the same result
   }
   let open = true;
   let pending = "";
@@ -116,7 +116,7 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   };
 }
 
-/** Writes it anew, without the iterations before this one. */
+/** Rewrites the file without the iterations before this one. */
 async function rewrite(file: string, before: number): Promise<void> {
   const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
   const later = lines.filter((one) => Number(/^\{"iteration":(\d+),/.exec(one)?.[1]) >= before);

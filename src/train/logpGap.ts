@@ -9,7 +9,7 @@ import type { Stats } from "../core/types.ts";
  */
 const faulty = { mean: 100, p999: 1000 } as const;
 
-/** Tokens from which the quantile says more than the mean: one of a thousand lies beyond it. */
+/** Number of tokens from which the 99.9 % quantile is tested as well: below, it is close to the maximum. */
 const fewestTokens = 1000;
 
 /** Noise of engines that do not state it, in nats. */

@@ -14,7 +14,7 @@ function missing(
   return new WhetstoneError("capability.missing", {
     where,
     got: `the unknown name "${name}"`,
-    expected: known === "" ? "none, since there are none" : `one of ${known}`,
+    expected: known === "" ? "no name, since the method declares none" : `one of ${known}`,
     fix,
   });
 }
@@ -22,12 +22,12 @@ function missing(
 const beside = (what: string): WhetstoneError =>
   new WhetstoneError("capability.missing", {
     where: "a rollout with --staleness",
-    got: `a request for ${what}, which training changes meanwhile`,
-    expected: "rollouts that need the method's models alone",
+    got: `a request for ${what}, which training changes at the same time`,
+    expected: "rollouts that use only the method's models",
     fix: "Leave --staleness out.",
   });
 
-/** What a piece may look up by name. */
+/** Models, tasks and helpers that a slot piece looks up by name. */
 export interface Lookups {
   task(id: Id): Task;
   model(id?: ModelId): Model;
@@ -43,7 +43,7 @@ export function lookupsOf(parts: ContextParts, made: ReadonlyMap<Id, Task>): Loo
       const task = made.get(id) ?? parts.tasks.get(id);
       if (task) return task;
       const known = `the run's ${parts.tasks.size} tasks`;
-      throw missing("task", id, known, "Play a new task by its value, not its id.");
+      throw missing("task", id, known, "Pass a new task to play as an object, not by its id.");
     },
     model(id = "policy") {
       const found = models.get(id);
@@ -59,7 +59,7 @@ export function lookupsOf(parts: ContextParts, made: ReadonlyMap<Id, Task>): Loo
     helper: <In, Label, Out>(name: string): Helper<In, Label, Out> => {
       const found = helpers.get(name);
       if (found && alone) throw beside(`the helper "${name}"`);
-      // what a helper takes and gives is between the method's pieces
+      // the pieces of a method agree on a helper's types
       if (found) return found as unknown as Helper<In, Label, Out>;
       const known = [...helpers.keys()].join(", ");
       throw missing("helper", name, known, "Declare it in the method's `helpers`.");

@@ -1,5 +1,5 @@
 /**
- * The loop that everything is: train, look at what happened, give credit, learn, repeat.
+ * The training loop: choose tasks, play episodes, gather feedback, assign credit, update, repeat.
  *
  *     tasks ─▶ rollout ─▶ annotate ─▶ feedback ─▶ credit ─▶ advantage ─▶ objective ─▶ update ─┐
  *       ▲                                                                                     │
@@ -15,12 +15,12 @@ import type { RunState } from "./state.ts";
 
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {
-  await run.validate("due"); // the policy before training is a candidate; and a stop may have cut a later one short
+  await run.validate("due"); // the policy before training is a candidate for the best one; after a resume, an interrupted validation is repeated
   const attempts = rolloutQueue(run);
   try {
     while (run.state.iteration < run.settings.iterations && !run.isSpent()) {
       const boundary = structuredClone(run.state);
-      // gathering changes no weights: when a stop ends it, those of the boundary are still in place
+      // gathering changes no weights, so a stopped run is saved with the weights of the iteration's start
       const gathered = await run.saveIfStopped(boundary, async () => gather(run, await attempts.next()));
       await run.commit(await learn(run, gathered));
       await run.validate("due");
@@ -32,50 +32,56 @@ export async function loop(run: Run): Promise<void> {
   await run.validate("last");
 }
 
-/** Everything else before learning: what came of it, and what that says about each action. */
+/** The stages between rollout and update: annotations, signals, channels and advantages. */
 async function gather({ state, stop }: RolloutRun, { slots, ctx, experience, ...tried }: Attempt) {
   const began = performance.now();
   const notes = merged<Notes>(await Promise.all(slots.annotate.map((piece) => piece(ctx, experience))));
   const signals = (await Promise.all(slots.feedback.map((piece) => piece(ctx, experience, notes)))).flat();
-  const heard = { ...experience, notes, signals };
-  const evidence = { ...heard, channels: joined(slots.credit.map((piece) => piece(heard))) };
-  const estimated = estimate(slots, evidence, state.advantage);
+  const withSignals = { ...experience, notes, signals };
+  const annotated = { ...withSignals, channels: joined(slots.credit.map((piece) => piece(withSignals))) };
+  const estimated = estimate(slots, annotated, state.advantage);
 
   stop.throwIfAborted();
   const seconds = tried.seconds + (performance.now() - began) / 1000;
-  return { slots, ctx, evidence, estimated, seconds };
+  return { slots, ctx, annotated, estimated, seconds };
 }
 
 type Gathered = Awaited<ReturnType<typeof gather>>;
 
-async function learn(run: RolloutRun, { slots, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
+async function learn(run: RolloutRun, { slots, ctx, annotated, ...gathered }: Gathered): Promise<Iteration> {
   const { state } = run;
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
   const began = performance.now();
 
-  const { batch, cuts } = batchOf(evidence.trajectories, evidence.units, advantages, evidence.rows, columns);
+  const { batch, cuts } = batchOf(
+    annotated.trajectories,
+    annotated.units,
+    advantages,
+    annotated.rows,
+    columns,
+  );
   ctx.count("rows.cut", cuts);
-  const learnt = await update(ctx, batch, objective, evidence);
+  const learnt = await update(ctx, batch, objective, annotated);
   await run.settle();
 
-  state.data[data.name] = await data.observe(ctx, evidence, state.data[data.name]!);
+  state.data[data.name] = await data.observe(ctx, annotated, state.data[data.name]!);
   state.advantage = next;
   state.step += learnt.steps ?? 0;
   state.iteration++;
   const seconds = { rollout: gathered.seconds, update: (performance.now() - began) / 1000 };
-  return { experience: evidence, advantages, stats: { ...evidence.stats, ...stats, ...learnt }, seconds };
+  return { experience: annotated, advantages, stats: { ...annotated.stats, ...stats, ...learnt }, seconds };
 }
 
-/** Each estimator in turn, on top of what the one before it made. */
-function estimate(slots: Slots, evidence: AnnotatedExperience, states: RunState["advantage"]) {
+/** Applies the estimators in order; each gets the advantages of the one before. */
+function estimate(slots: Slots, annotated: AnnotatedExperience, states: RunState["advantage"]) {
   let soFar: Advantages | undefined;
   const next = { ...states };
   const stats: Stats = {};
   const columns: Record<string, Advantages> = {};
   for (const [place, piece] of slots.advantage.entries()) {
     const key = `${place}/${piece.name}`;
-    const made = piece.apply(evidence, states[key] ?? piece.init(), soFar);
+    const made = piece.apply(annotated, states[key] ?? piece.init(), soFar);
     soFar = made.advantages;
     next[key] = made.next;
     Object.assign(stats, made.stats);

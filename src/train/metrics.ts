@@ -1,4 +1,4 @@
-/** What is measured of an iteration, by name. */
+/** The metrics of an iteration, by name. */
 import { gapSpread, isGapSum } from "../common/statistics/gaps.ts";
 import type { Experience } from "../core/slots.ts";
 import { type Stats, succeeded } from "../core/types.ts";
@@ -24,7 +24,7 @@ function groupShares({ units, trajectories }: Experience): Stats {
 }
 
 /**
- * Every number of an iteration by name; what was not measured is absent.
+ * All metrics of an iteration, by name; those that were not measured are absent.
  * @param elsewhere whether a trajectory was sampled by another process: it says nothing of this one's speed.
  */
 export function metricsOf(
@@ -32,7 +32,7 @@ export function metricsOf(
   state: RunState,
   elsewhere: (trajectory: string) => boolean = () => false,
 ): Stats {
-  // what somebody else showed is not what the policy can do
+  // demonstrations do not show what the policy can do
   const own = experience.trajectories.filter((t) => t.origin !== "demonstrated");
   const ended = own.filter((t) => t.end.kind !== "failed");
   const tokens = own.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));

@@ -1,8 +1,8 @@
-/** Which of a method's slots hold at an iteration. */
+/** The slots of a method that are in force at an iteration. */
 import type { Method, Slots } from "../core/slots.ts";
 import type { RunState } from "./state.ts";
 
-/** The slots in force, and what the phase is called: the method's own, then what each phase that is on replaces. */
+/** The slots in force (the method's own, replaced by those of its active phases), and the phase's name. */
 export function inForce({ slots, phases = [] }: Method, state: RunState): { slots: Slots; phase: string } {
   const { iteration } = state;
   const begun = phases

@@ -19,7 +19,7 @@ export interface PlayParts {
   readonly lookups: Lookups;
   /** Of this iteration. */
   readonly random: Random;
-  /** What the policy is told where nothing else is said. */
+  /** Artefact in the policy's prompts, unless a play names another. */
   readonly artefact: () => Artefact | undefined;
   readonly count: (counter: Counter, amount: number) => void;
 }
@@ -45,7 +45,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
     throw new WhetstoneError("capability.missing", {
       where: `environment ${environment.name}`,
       got: `a method that learns from its ${name} player`,
-      expected: "an environment with such a player",
+      expected: "an environment with this player",
       fix: `Give the environment a scripted player ${name}, or choose a method without demonstrations.`,
     });
   };
@@ -75,7 +75,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
     if (from && !environment.abilities.has("replay")) {
       throw new WhetstoneError("capability.missing", {
         where: `environment ${environment.name}`,
-        got: "an episode that goes on from a turn of another one",
+        got: "an episode that continues from a turn of another episode",
         expected: "an environment with the ability replay",
         fix: "Choose an environment that can replay, or a method that plays each episode from its start.",
       });
@@ -85,11 +85,11 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         where: `play of task "${task.id}"`,
         got: `attempt ${attempt} again in iteration ${state.iteration}`,
         expected: "one episode for each task and attempt of an iteration",
-        fix: "Give every episode of a task its own attempt, also where advice or from tells them apart.",
+        fix: "Give every episode of a task its own attempt number, also where they differ in advice or from.",
       });
     }
     begun.add(id);
-    // an environment that can replay draws from its task alone; what is said to one attempt need not be said to another
+    // only episodes that start with the same prompt may share a draw: the environment depends on its task alone, and no attempt gets advice
     const alike = environment.abilities.has("replay") && !from && advice === undefined && !advise;
     const draw =
       alike && attempt < together && together > 1
@@ -132,7 +132,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
   return play;
 }
 
-/** A model that draws from logits of its own and of another. */
+/** A model that samples from a mixture of its own logits and those of a frozen model. */
 function mixedWith(
   acting: Pick<Model, "codec" | "sample">,
   of: Frozen,

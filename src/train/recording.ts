@@ -1,4 +1,4 @@
-/** What a run records of its iterations and evaluations, and what of them ends it with an error. */
+/** Records iterations and evaluations, and ends a run in which every episode fails. */
 import { counted } from "../common/text/counted.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { isLogged } from "../core/trainingExamples.ts";
@@ -12,10 +12,10 @@ import { requireSmallGap } from "./logpGap.ts";
 import { metricsOf } from "./metrics.ts";
 import type { Iteration, Run } from "./running.ts";
 
-/** Iterations in a row in which every episode failed, until a run that has played before gives up. */
+/** Consecutive iterations in which every episode fails, after which a run stops. */
 const patience = 3;
 
-/** Stores versions that were proposed since, with the time. */
+/** Stores newly proposed artefact versions, with the time. */
 function artefactKeeper({ state, records }: Assembly): () => Promise<void> {
   const stored = new Set<string>();
   return async () => {
@@ -88,14 +88,14 @@ function iterationEvent({ settings, state, clock }: Assembly, done: Iteration, m
     success: metrics.success ?? Number.NaN,
     turns: metrics.turns ?? Number.NaN,
     tokensPerSecond: metrics.tokensPerSecond ?? 0,
-    // what ran ahead of learning took no time of its own
+    // async rollouts take no time of their own
     seconds: (metrics["seconds.waited"] ?? rollout) + update,
     secondsLeft: Math.max(0, Math.min(left, budgetSeconds - clock.trained())),
     metrics,
   };
 }
 
-/** Measures the policy with what it is told now, and records the result. */
+/** Evaluates the policy with its current artefact, and records the result. */
 async function measured(
   { settings, state, policy, records, report, random, limit, clock, stop }: Assembly,
   keepArtefacts: () => Promise<void>,
@@ -149,7 +149,7 @@ async function measured(
   return result;
 }
 
-/** What providers were asked and paid so far, where they are. */
+/** Calls to providers and their cost so far, if the engine has a provider. */
 function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
   const spent = engine.spent?.();
   if (!spent) return {};
@@ -165,7 +165,7 @@ function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
 function nothingPlayed(name: string, when: string, count: number, first: string): WhetstoneError {
   const where = `environment "${name}"`;
   const got = `all ${counted(count, "episode")} of ${when} failed`;
-  const fix = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
+  const fix = "Run `whetstone validate` to find the cause; once it is fixed, continue with --resume.";
   return new WhetstoneError("environment.broken", {
     ...{ where, got, expected: "episodes that end", fix },
     said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${fix}`,

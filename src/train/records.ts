@@ -1,4 +1,4 @@
-/** Where a run writes what it goes on from, and what people look at later: a folder and a store, or nowhere. */
+/** Where a run writes checkpoints and records: a folder and a store, or nowhere. */
 import { join } from "node:path";
 import type { Model } from "../core/model.ts";
 import type { ArtefactStore } from "../store/artefacts.ts";
@@ -14,16 +14,16 @@ import {
 import { type Journal, openJournal } from "./journal.ts";
 import type { RunState } from "./state.ts";
 
-/** What of a store a run writes to. */
+/** The part of a run store that a run writes to. */
 interface WrittenStore extends Pick<RunStore, "saveIteration" | "saveEvaluation"> {
   readonly artefacts: Pick<ArtefactStore, "add" | "measure">;
 }
 
 export interface Records {
-  /** The checkpoint that the run goes on from. */
+  /** The checkpoint from which the run resumes. */
   readonly found?: { readonly folder: string; readonly state: RunState };
   readonly store: WrittenStore;
-  /** Forgets what was written from this iteration on, and opens the journal of episodes where there is one. */
+  /** Removes records from this iteration on, and opens the journal of episodes, if there is one. */
   begin(run: string, iteration: number): Promise<Journal | undefined>;
   /** @returns its folder; undefined where nothing is kept. */
   saveCheckpoint(state: RunState, weighted: Weighted): Promise<string | undefined>;
@@ -43,7 +43,7 @@ export const noRecords: Records = {
   saveBest: async () => undefined,
 };
 
-/** A run with a folder. @param resume whether it goes on from the folder's last checkpoint. */
+/** Records in a folder and a store. @param resume whether the run resumes from the folder's last checkpoint. */
 export async function recordsIn(
   out: string,
   store: RunStore,

@@ -1,4 +1,4 @@
-/** What a run needs before it can begin. */
+/** Checks the parts and capabilities that a run needs. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
 import type { Method } from "../core/slots.ts";
@@ -39,6 +39,6 @@ export function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can"
     where: `method "${method.id}" on engine "${engine.name}"`,
     got: `no ${missing.join(", no ")}`,
     expected: `an engine with ${[...needs].join(", ")}`,
-    fix: "Choose another engine, or a method whose needs this one meets.",
+    fix: "Choose another engine, or a method that this engine supports.",
   });
 }

@@ -38,7 +38,7 @@ export interface RunOptions extends ConfigOptions {
   readonly out?: string | undefined;
   /** Default `whetstone.sqlite` beside the run's folder. */
   readonly store?: string | undefined;
-  /** Go on from the last checkpoint in `out`. */
+  /** Resume from the last checkpoint in `out`. */
   readonly resume?: boolean | undefined;
 }
 
@@ -52,16 +52,16 @@ export interface RunSummary {
   readonly success: Interval;
   /** Whether none of the tasks behind `success` was trained on. */
   readonly heldOut: boolean;
-  /** What was looked at, and what is wrong with the run. */
+  /** The checks that were made, and the problems found. */
   readonly health: HealthReport;
   readonly weights: string;
-  /** Folder of what the policy is told at the end, where it is told something. */
+  /** Folder of the policy's final artefact, if it has one. */
   readonly artefact?: string;
   readonly before: readonly EvaluationResult[];
   readonly after: readonly EvaluationResult[];
 }
 
-/** What the names of a config stand for, and where the run is. */
+/** The objects that the names of a config stand for, and the run's folder. */
 export interface RunParts extends Pick<RunOptions, "environment" | "method" | "engine" | "store" | "resume"> {
   readonly out: string;
 }
@@ -78,14 +78,14 @@ export async function train(
   requireParts(options);
   const { environment, method, seed = 1, resume } = options;
   const out = options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`);
-  // a run that goes on keeps what it began with, whatever this machine's memory is
+  // a resumed run keeps its own length, whatever this machine's memory is
   const begun = resume ? await readRunConfig(out) : undefined;
   const { contextTokens = begun?.contextTokens } = options;
   const config = await resolveConfig({ ...options, contextTokens });
   return await trainByConfig(config, { ...options, out }, report, stop);
 }
 
-/** Trains as a config says. The config is kept in the folder as a whole. @throws as {@link train}. */
+/** Trains by a resolved config, which is stored whole in the run's folder. @throws as {@link train}. */
 export async function trainByConfig(
   stated: RunConfig,
   parts: RunParts,
@@ -114,7 +114,7 @@ export async function trainByConfig(
       ...{ records, report, stop },
       learn: studentsOf(method),
     });
-    // what an engine can may hang on its server, which is known by now
+    // an engine's capabilities may depend on its server, which has been contacted by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
     const findings = findingsFor(examined, run);
     await store.saveFindings(out, findings);
@@ -132,7 +132,7 @@ export async function trainByConfig(
     const stopped = (stop.aborted && e === stop.reason) || ended;
     const why = stopped ? undefined : { error: messageOf(e) };
     await store.finishRun(out, stopped ? "interrupted" : "failed", why).catch(() => undefined);
-    // its options may have been wrong; a disk was not, and once it has room again the very same run goes on
+    // a run that failed before it started leaves nothing, except after a full disk: with free space it can start with the same options
     const disk = isWhetstoneError(e) && /^(disk|store)\./.test(e.code);
     if (!begun && !disk) await forgetRun(out, out, made, store);
     if (stopped)
@@ -204,11 +204,11 @@ function doneEvent({ store: _, artefact: __, before: ___, after, ...said }: RunS
 
 const isGone = (e: unknown): boolean => isWhetstoneError(e) && e.code === "provider.gone";
 
-/** Whether there is nothing that a run could go on from. */
+/** Whether the run has done nothing that could be resumed. */
 const nothingDone = (run: Run | undefined): boolean =>
   run === undefined || (run.state.iteration === 0 && run.state.before.length === 0);
 
-/** What is wrong with the environment for the model that is to act. @throws WhetstoneError where it cannot act at all. */
+/** Problems of the environment for the model that will act in it. @throws WhetstoneError if the model cannot act at all. */
 function findingsFor(examined: Examination, { policy, settings }: Run): readonly Finding[] {
   const { contextTokens, environment } = settings;
   const { findings } = reportOf(examined, policy.chat ? undefined : { codec: policy.codec, contextTokens });
@@ -216,7 +216,7 @@ function findingsFor(examined: Examination, { policy, settings }: Run): readonly
   return policy.chat ? findings : [...findings, ...toolFindings(environment.tools ?? [], policy.codec)];
 }
 
-/** The artefact that did best, as a folder that people read and edit. @returns the folder. */
+/** Writes the best artefact to a folder that people can read and edit. @returns the folder. */
 async function keepArtefact(out: string, id: Id, store: RunStore): Promise<string | undefined> {
   const version = await store.artefacts.get(id);
   if (!version) return undefined;
@@ -226,7 +226,7 @@ async function keepArtefact(out: string, id: Id, store: RunStore): Promise<strin
   return folder;
 }
 
-/** The file of the weights; the folder, where the engine has a form of its own. */
+/** The weights' file, or the folder if the engine writes a format of its own. */
 async function weightsIn(folder: string): Promise<string> {
   const file = join(folder, "model.safetensors");
   return await access(file).then(
@@ -240,7 +240,7 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   const { environment, warmStart: warm } = settings;
   const measured = measuredSplits(environment);
   const heldOut = heldOutSplits(environment).filter((split) => measured.includes(split));
-  // what only talks is paid by the call, and as a rule takes no temperature
+  // chat models are paid by the call, and most take no temperature of 0
   const modes = policy.chat ? (["sampled"] as const) : (["sampled", "greedy"] as const);
   const begins = state.phase === "warm start";
   if (begins && warm && environment.flawed) await warmStart(run, warm, environment.flawed);
@@ -266,13 +266,13 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
     for (const mode of modes)
       after.push(await run.evaluate(split, mode, Math.max(1, settings.evaluation.tasks), "after"));
   }
-  // a split without tasks measures nothing, and is nobody's failure
+  // a split without tasks is not a failure
   if (after.some((r) => r.tasks > 0) && after.every((r) => r.success.n === 0)) {
     throw new WhetstoneError("environment.broken", {
       where: `environment "${environment.name}"`,
-      got: "no episode of the evaluation that did not fail",
-      expected: "episodes that end",
-      fix: "Play it by hand with `whetstone play`; the warnings above say what it threw.",
+      got: "an evaluation in which every episode failed",
+      expected: "episodes that end without an error",
+      fix: "Play it by hand with `whetstone play`; the warnings above contain the errors.",
     });
   }
   return after;

@@ -1,4 +1,4 @@
-/** A run under way, and what one iteration of it brings. */
+/** A running training run, and the result of one of its iterations. */
 import type { Ctx } from "../core/context.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
@@ -9,7 +9,7 @@ import type { ContextParts } from "./contextParts.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import type { RunState } from "./state.ts";
 
-/** What one iteration brings. */
+/** Result of one iteration. */
 export interface Iteration {
   readonly experience: Experience;
   readonly advantages: Advantages;
@@ -17,14 +17,14 @@ export interface Iteration {
   readonly seconds: { readonly rollout: number; readonly update: number };
 }
 
-/** A run under way: its models, streams and records, and what the loop asks of them. */
+/** A running training run: its models, streams and records, with the operations of the loop. */
 export interface Run {
   readonly settings: RunSettings;
   readonly state: RunState;
   readonly policy: Model;
-  /** The policy and what the method has beside it. */
+  /** The policy and the method's auxiliary models. */
   readonly models: ReadonlyMap<ModelId, Model>;
-  /** Weights that play ahead of learning, by name. They are saved with the run. */
+  /** Frozen weights that async rollouts play with, by name. They are saved with the run. */
   readonly snapshots: Map<string, Frozen>;
   readonly random: Random;
   readonly stop: AbortSignal;
@@ -32,19 +32,19 @@ export interface Run {
   readonly tasks: readonly Task[];
   /** True once the wall-clock budget is used up. */
   isSpent(): boolean;
-  /** @param over what it sees in place of what the run has. */
+  /** @param over parts that replace the run's own. */
   context(tasks: readonly Task[], phase?: string, over?: Partial<ContextParts>): Ctx;
   report(event: RunEvent): void;
-  /** Lets the frozen models follow the policy, as the method says, and notes what the helpers remember. */
+  /** Blends the frozen models towards the policy, as the method says, and stores the helpers' states. */
   settle(): Promise<void>;
   /** Records an iteration: metrics, trajectories, one line of progress. */
   commit(done: Iteration): Promise<void>;
-  /** Measures the policy on the validation split where that is due, and keeps the best so far. */
+  /** Evaluates the policy on the validation split when due, and keeps the best weights so far. */
   validate(when: "due" | "last"): Promise<void>;
-  /** Saves the run as it stands. */
+  /** Saves a checkpoint of the current state. */
   checkpoint(): Promise<void>;
   checkpointIfDue(): Promise<void>;
-  /** Does work that changes no weights; when a stop ends it, the run is saved with this state. */
+  /** Does work that changes no weights; if a stop interrupts it, the run is saved with this state. */
   saveIfStopped<T>(state: RunState, work: () => Promise<T>): Promise<T>;
   evaluate(
     split: string,
@@ -52,8 +52,8 @@ export interface Run {
     tasks: number,
     when: "before" | "during" | "after",
   ): Promise<EvaluationResult>;
-  /** Puts the frozen and further models in place, from the policy as it is now. Call once training begins. */
+  /** Creates or restores the auxiliary models. Called once, when training begins. */
   beginTraining(): Promise<void>;
-  /** Lets go of the run's files, and of weights that played ahead; an episode that outlives the run leaves no trace. */
+  /** Closes the run's files and disposes of its snapshots; episodes that are still playing record nothing. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** When and what a run saves of itself. */
+/** Checkpoints and validation of a run: when, and what is saved. */
 import { endsRun } from "../core/chat.ts";
 import type { Frozen } from "../core/model.ts";
 import { markBest } from "./artefacts.ts";
@@ -7,7 +7,7 @@ import { snapshotName } from "./asyncRollouts.ts";
 import type { Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
-/** So many times as long as a save took, the next one waits: a large model is not written more than it is trained. */
+/** Minimum pause before the next save, as a multiple of the last save's duration; bounds the share of time spent on saving. */
 const savingShare = 50;
 
 type Saving = Pick<Run, "checkpoint" | "checkpointIfDue" | "saveIfStopped">;
@@ -27,7 +27,7 @@ export function savingOf({
   let lastSaved = performance.now();
   let pause = 0;
 
-  /** The snapshots that attempts under way were begun with. */
+  /** The snapshots that running rollouts use. */
   const usedSnapshots = ({ ahead }: RunState): (readonly [string, Frozen])[] =>
     ahead.flatMap(({ since }) =>
       [...models.keys()].flatMap((id) => {
@@ -65,7 +65,7 @@ export function savingOf({
       try {
         return await work();
       } catch (e) {
-        // the journal goes on: it may hold what comes after
+        // the journal stays open: it may hold episodes of later iterations
         if ((stop.aborted && e === stop.reason) || endsRun(e)) await save(of);
         throw e;
       }
@@ -80,7 +80,7 @@ export const validationOf =
     const { environment, method } = settings;
     const { every, validationTasks } = settings.evaluation;
     const { iteration } = state;
-    // a method that learns without weights has selected by itself, on tasks of its own
+    // a method without weight changes selects its artefact by itself, on tasks of its own
     if (every === 0 || method.weightFree) return;
     if (!environment.splits.includes("validation") || environment.tasks("validation").length === 0) return;
     if (iteration === state.validated || (when === "due" && iteration % every !== 0)) return;

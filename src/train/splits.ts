@@ -1,4 +1,4 @@
-/** Which splits success is measured on, and what they are called. */
+/** Which splits success is measured on, and their names in reports. */
 import { isLogged } from "../core/trainingExamples.ts";
 import type { Environment } from "../env/environment.ts";
 
@@ -16,7 +16,7 @@ export function measuredSplits(environment: Pick<Environment, "splits" | "tasks"
     : heldOut;
 }
 
-/** A split by its name, and how much of it is no held-out success. */
+/** A split's name, with the share of its tasks that are also trained on. */
 export function splitName(split: string, trainedShare: number): string {
   if (trainedShare === 0) return split;
   const share = trainedShare === 1 ? "" : `${(100 * trainedShare).toFixed(1)} % `;

@@ -1,4 +1,4 @@
-/** Everything that a run must remember to go on as if it had never stopped. */
+/** The state that a run needs to resume as if it had not stopped. */
 import { z } from "zod";
 import type { Clock } from "../core/context.ts";
 import type { Json } from "../core/json.ts";
@@ -30,19 +30,19 @@ export const stateSchema = z.object({
   step: z.int().nonnegative(),
   /** Wall-clock seconds of all sessions of this run. */
   seconds: z.number(),
-  /** Those of them that were spent training: what a budget is measured by. */
+  /** Of these, the seconds of training, which a budget limits. */
   trainedSeconds: z.number(),
-  /** Updates made, held-out losses at the present step size, and how often that was dropped. */
+  /** Updates made, held-out losses at the current learning rate, and how often it was lowered. */
   warm: z.object({ update: z.int(), losses: z.array(real), drops: z.int() }),
   /** States of the data slot's pieces by name, since phases may change the piece. */
   data: z.record(z.string(), json),
   /** States of the advantage slot's pieces, by place and name. */
   advantage: z.record(z.string(), json),
   memory: z.record(z.string(), json),
-  /** What the method's helpers remember, as of the last checkpoint. */
+  /** States of the method's helpers. */
   helpers: z.record(z.string(), json).default({}),
   counters: z.record(z.string(), z.number()),
-  /** Attempts that run ahead of learning, in order: of which iteration, and since which iteration and step its weights are. */
+  /** Running async rollouts, in order: their iteration, and the iteration and step of their weights. */
   ahead: z
     .array(
       z.object({

@@ -25,13 +25,13 @@ export interface TrainInMemoryOptions {
   readonly engine: Engine;
   readonly seed: number;
   readonly iterations: number;
-  /** Training ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  /** Training ends after the iteration in which this many episodes have been played. Default: no such limit. */
   readonly episodes?: number;
   /** Longest sequence, in tokens. Default 256. */
   readonly contextTokens?: number;
   /** Done once to the fresh policy, e.g. a few steps of imitation. */
   readonly prepare?: (policy: Model) => Promise<void>;
-  /** Sees every iteration as it is done. */
+  /** Called after every iteration. */
   readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
   readonly stop?: AbortSignal;
 }
@@ -44,7 +44,7 @@ export interface TrainedInMemory {
   readonly curve: readonly Stats[];
   /** Everything that was counted: `episodes`, `tokens.sampled`, … */
   readonly counters: Readonly<Stats>;
-  /** Success of the policy as it is now, on tasks of a split. */
+  /** Success of the current policy on tasks of a split. */
   evaluate(split: string, mode?: "sampled" | "greedy", tasks?: number): Promise<EvaluationResult>;
   readonly policy: Model;
 }
@@ -92,9 +92,9 @@ export const studentsOf =
       throw new WhetstoneError("capability.missing", {
         where: `method "${id}": student "${student}"`,
         got: method
-          ? "a method with models beside the one that learns"
-          : "a student that it does not declare",
-        expected: `one of ${Object.keys(students).join(", ") || "none, since it declares none"}, trained by a method without such models`,
+          ? "a student method with auxiliary or frozen models"
+          : "a student that the method does not declare",
+        expected: `one of ${Object.keys(students).join(", ") || "none, since it declares none"}, with a method that trains the policy only`,
         fix: "Declare it in the method's `students`.",
       });
     }

@@ -14,7 +14,7 @@ import type { Run } from "./running.ts";
 import type { WarmStartSettings } from "./settings.ts";
 import type { RunState } from "./state.ts";
 
-/** What a scripted player does in these tasks, as rows to imitate. */
+/** Demonstrations of a scripted player in these tasks, as training rows. */
 async function demonstrations(
   run: Run,
   player: Player,
@@ -46,8 +46,8 @@ function nothingToImitate(run: Run, split: string, end: Ending | undefined): Whe
   return new WhetstoneError("environment.broken", {
     where: `warm start in "${run.settings.environment.name}"`,
     got: `no demonstration in split "${split}"${end?.kind === "failed" ? `: ${end.message}` : ""}`,
-    expected: "episodes that the scripted player gets through",
-    fix: "Mend the environment's `flawed` player, or leave the warm start out.",
+    expected: "episodes that the scripted player completes",
+    fix: "Fix the environment's `flawed` player, or leave the warm start out.",
   });
 }
 
@@ -94,7 +94,7 @@ export function hasConverged(
 const isDone = ({ losses, drops }: RunState["warm"], settings: WarmStartSettings): boolean =>
   drops >= settings.drops && hasConverged(losses, settings);
 
-/** Goes on from where `run.state.warm` says; each update's demonstrations depend on its number alone. */
+/** Continues from `run.state.warm`; the demonstrations of an update depend only on its number. */
 export async function warmStart(run: Run, settings: WarmStartSettings, player: Player): Promise<void> {
   const { state, policy } = run;
   const { train, heldOut } = await run.saveIfStopped(state, () => bothDemonstrations(run, player));

@@ -25,7 +25,7 @@ export interface ImportanceWeightedOptions {
  * Importance Sampling" (Ionides).
  */
 export function importanceWeighted(update: Update, { cap = 2 }: ImportanceWeightedOptions = {}): Update {
-  return async (ctx, batch, objectives, evidence) => {
+  return async (ctx, batch, objectives, annotated) => {
     const proximal_A = await proximalLogp(ctx, batch);
     const advantage_A = batch.advantage_A.slice();
     const behaviour_A = batch.behaviour_A.slice();
@@ -42,7 +42,7 @@ export function importanceWeighted(update: Update, { cap = 2 }: ImportanceWeight
       kl += ratio - 1 - difference;
       if (ratio > cap) truncated++;
     }
-    const learnt = await update(ctx, { ...batch, advantage_A, behaviour_A }, objectives, evidence);
+    const learnt = await update(ctx, { ...batch, advantage_A, behaviour_A }, objectives, annotated);
     if (tokens === 0) return learnt;
     const measured = {
       importance: weights / tokens,

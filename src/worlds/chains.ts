@@ -78,8 +78,8 @@ export function chains(options: ChainsOptions = {}): Environment {
     };
   }
 
-  function start(task: Task, said: readonly number[] = []): Episode {
-    let answers = said;
+  function start(task: Task): Episode {
+    let answers: readonly number[] = [];
     return {
       async observe() {
         const value = answers.at(-1) ?? Number(task.metadata.start);
@@ -107,14 +107,13 @@ export function chains(options: ChainsOptions = {}): Environment {
           end: { kind: "done", reason: right ? "right" : "wrong", success: right },
         };
       },
-      fork: async () => start(task, answers),
     };
   }
 
   return defineEnvironment({
     name: "chains",
     summary: "chained arithmetic modulo ten, one step a turn; every step can be checked",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "validation", "test"],
     limits: { turns: steps, actionTokens: 1 },

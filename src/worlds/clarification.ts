@@ -78,7 +78,7 @@ export function clarification(options: ClarificationOptions = {}): Environment {
   const formOf = (known: ReadonlyMap<string, string>): string =>
     names.map((slot) => `${slot} ${known.get(slot) ?? "open"}`).join(" ");
 
-  function start(task: Task, before: readonly string[] = []): Episode {
+  function start(task: Task): Episode {
     const { goal, missing } = intentOf(task);
     const actions: string[] = [];
     const known = new Map(Object.entries(goal).filter(([slot]) => !missing.includes(slot)));
@@ -119,7 +119,6 @@ export function clarification(options: ClarificationOptions = {}): Environment {
       return { rewards: { outcome: 0 }, text, end: { kind: "truncated", limit: "turns", at: turns } };
     }
 
-    for (const action of before) act(action);
     return {
       async observe() {
         const content = formOf(known);
@@ -127,14 +126,13 @@ export function clarification(options: ClarificationOptions = {}): Environment {
         return { role: "agent", observation: { messages, stateKey: content } };
       },
       act: async ({ content }) => act(content.trim()),
-      fork: async () => start(task, actions),
     };
   }
 
   return defineEnvironment({
     name: "clarification",
     summary: "make a call for a user who left things out: ask what matters and is open, then submit",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 2 },

@@ -47,10 +47,10 @@ export function corridor(options: CorridorOptions = {}): Environment {
     return { ...task, prompt: [{ role: "user", content: view(task, 0, "start") }] };
   }
 
-  function startAt(task: Task, random: Random, at: number, seen: string, over: boolean): Episode {
-    let cell = at;
-    let now = seen;
-    let ended = over;
+  function start(task: Task, random: Random): Episode {
+    let cell = 0;
+    let now = view(task, 0, "start");
+    let ended = false;
     return {
       async observe() {
         const messages = cell === 0 ? [] : [{ role: "user" as const, content: now }];
@@ -72,20 +72,19 @@ export function corridor(options: CorridorOptions = {}): Environment {
         now = view(task, cell, said);
         return { rewards: { outcome } };
       },
-      fork: async () => startAt(task, random, cell, now, ended),
     };
   }
 
   return defineEnvironment({
     name: "corridor",
     summary: "get through a long corridor; the right action depends on the cell and the action before",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns: cells, actionTokens: 1 },
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: layouts }, (_, i) => taskAt(split, i)) : [],
-    start: async (task, random) => startAt(task, random, 0, view(task, 0, "start"), false),
+    start: async (task, random) => start(task, random),
     vocabulary: () => [...words, "start", ...Array.from({ length: kinds }, (_, i) => `k${i}`)],
     expert: (_task, conversation) => rightAfter(conversation.at(-1)!.content),
     /** Randomness is drawn only while playing, so `verify` returns the last recorded reward. */

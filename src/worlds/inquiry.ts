@@ -60,8 +60,8 @@ export function inquiry(options: InquiryOptions = {}): Environment {
   /** The right query for an observation. */
   const rightQuery = (state: string): string => `q${randomStream(seed).split("query", state).below(queries)}`;
 
-  function start(task: Task, random: Random, from = { turn: 0, found: 0, over: false }): Episode {
-    let { turn, found, over } = from;
+  function start(task: Task, random: Random): Episode {
+    let [turn, found, over] = [0, 0, false];
     return {
       observe: async () => {
         const state = said(task, found);
@@ -87,14 +87,13 @@ export function inquiry(options: InquiryOptions = {}): Environment {
         over = turn >= turns;
         return over ? { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } } : {};
       },
-      fork: async () => start(task, random, { turn, found, over }),
     };
   }
 
   return defineEnvironment({
     name: "inquiry",
     summary: "ask the right queries in order to find a hidden answer",
-    abilities: new Set(["fork", "stateKey", "expert"] as const),
+    abilities: new Set(["stateKey", "expert"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 2 },

@@ -61,7 +61,6 @@ export function inverses(options: InversesOptions = {}): Environment {
     name: "inverses",
     summary: "say the inverse of a number modulo a prime; what was read is shown, and is answered once more",
     abilities: new Set<Ability>([
-      "fork",
       ...(luck === "task" ? (["replay"] as const) : []),
       "stateKey",
       "expert",

@@ -56,7 +56,7 @@ export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environ
   return defineEnvironment({
     name: "key-door",
     summary: "fetch the key at one end of a corridor and open the door at the other",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 1 },

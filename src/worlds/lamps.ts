@@ -52,7 +52,7 @@ export function lamps(options: LampsOptions = {}): Environment {
   return defineEnvironment({
     name: "lamps",
     summary: "choose ways past lamps and posts; how many there were is only told at the end",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: steps, actionTokens: 1 },

@@ -55,7 +55,7 @@ export function lock(options: LockOptions = {}): Environment {
   return defineEnvironment({
     name: "lock",
     summary: "set the wheels of a lock one by one; only the last one shows whether it opens",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns: wheels, actionTokens: 1 },

@@ -86,13 +86,12 @@ export function preferenceGame(options: PreferenceGameOptions = {}): Environment
         success: numberOf(content, preferencesOf(task)) === best(task),
       },
     }),
-    fork: async () => start(task),
   });
 
   return defineEnvironment({
     name: "preference-game",
     summary: "reply with one word; replies are compared in pairs, and preferences may run in circles",
-    abilities: new Set(["expert", "fork", "legal", "replay", "stateKey"] as const),
+    abilities: new Set(["expert", "legal", "replay", "stateKey"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 1 },

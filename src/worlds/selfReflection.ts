@@ -73,7 +73,6 @@ export function selfReflection(environment: Environment, options: SelfReflection
   const wrapped = (inner: Episode): Episode => ({
     observe: () => inner.observe(),
     act: (action) => inner.act({ ...action, content: judged(action.content) }),
-    ...(inner.fork && { fork: async () => wrapped(await inner.fork!()) }),
     close: async () => inner.close?.(),
   });
   return defineEnvironment({
@@ -81,9 +80,7 @@ export function selfReflection(environment: Environment, options: SelfReflection
     name: `second-thoughts-${environment.name}`,
     summary: `${environment.summary}; answered twice in one reply, with a reflection in between`,
     limits: { ...limits, actionTokens },
-    abilities: new Set(
-      [...environment.abilities].filter((ability) => ability !== "legal" && ability !== "fork"),
-    ),
+    abilities: new Set([...environment.abilities].filter((ability) => ability !== "legal")),
     expert,
     start: async (task, random) => wrapped(await environment.start(task, random)),
     ...(vocabulary && {

@@ -30,14 +30,6 @@ export interface TryAgainOptions {
   readonly vocabulary?: () => readonly string[];
 }
 
-/** State of an episode. */
-interface Past {
-  readonly replies: readonly string[];
-  /** Feedback on the last reply. */
-  readonly said: string;
-  readonly over: boolean;
-}
-
 /**
  * The same tasks with several attempts: after a wrong reply the observation is `words`, and earlier messages stay in the
  * conversation; the first right reply, or the last turn, ends the episode. Every reply is judged like a first one, by a new
@@ -59,9 +51,12 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
       fix: "Wrap an environment of a single reply.",
     });
   }
-  const after = async (task: Task, random: Random, past: Past): Promise<Episode> => {
+  const start = async (task: Task, random: Random): Promise<Episode> => {
     const begin = () => environment.start(task, random.split("judge"));
-    let { replies, said, over } = past;
+    let replies: readonly string[] = [];
+    /** Feedback on the last reply. */
+    let said = "";
+    let over = false;
     let inner = await begin();
     return {
       async observe() {
@@ -90,7 +85,6 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
         inner = await begin();
         return step;
       },
-      fork: () => after(task, random, { replies, said, over }),
       close: async () => inner.close?.(),
     };
   };
@@ -98,9 +92,8 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
     ...rest,
     name: `try-again-${environment.name}`,
     summary: `${environment.summary}; ${turns} tries, each ${until === "right" ? "wrong " : ""}one met with words`,
-    abilities: new Set([...environment.abilities, "fork"] as const),
     limits: { ...limits, turns },
-    start: (task, random) => after(task, random, { replies: [], said: "", over: false }),
+    start,
     ...(vocabulary && {
       vocabulary: () => [
         ...vocabulary(),

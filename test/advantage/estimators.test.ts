@@ -95,13 +95,13 @@ test("runningBaseline: a baseline of its own for every group that was met", () =
 
 test("returnsToGo is worked by hand over two turns", () => {
   // a pays 0 then 1, b pays 1 then 0; discount 0.5: to go a = (0.5, 1), b = (1, 0); means per turn 0.75 and 0.5
-  const evidence = evidenceOf([[0, 0]], () => 2);
+  const annotated = evidenceOf([[0, 0]], () => 2);
   const pay = (id: string, turn: number, value: number): Credited => ({
     at: { trajectory: id, turn },
     value,
   });
   const paid: AnnotatedExperience = {
-    ...evidence,
+    ...annotated,
     channels: { step: [pay("0.0", 0, 0), pay("0.0", 1, 1), pay("0.1", 0, 1), pay("0.1", 1, 0)] },
   };
   const { advantages } = returnsToGo({ discount: 0.5 }).apply(paid, null, undefined);
@@ -123,18 +123,18 @@ test("returnsToGo, normalised: equal returns do not blow up, with a baseline or 
 });
 
 test("returnsToGo sums a trajectory once for each of its units", () => {
-  const evidence = evidenceOf([[0, 0]], () => 3);
+  const annotated = evidenceOf([[0, 0]], () => 3);
   const pay = (turn: number): Credited => ({ at: { trajectory: "0.0", turn }, value: 1 });
   const units = ["x", "y"].map((id) => ({ id, group: id, members: ["0.0"] }));
-  const paid: AnnotatedExperience = { ...evidence, units, channels: { step: [pay(0), pay(1), pay(2)] } };
+  const paid: AnnotatedExperience = { ...annotated, units, channels: { step: [pay(0), pay(1), pay(2)] } };
   const { advantages } = returnsToGo({ baseline: "none" }).apply(paid, null, undefined);
   assert.deepEqual([...advantages.get("0.0")!], [3, 3, 2, 2, 1, 1]);
 });
 
 test("a list of estimators runs all of it", () => {
-  const evidence = evidenceOf([[1, 0, 0, 1]]);
+  const annotated = evidenceOf([[1, 0, 0, 1]]);
   const b = [0, 1, 0, 1].map((value, i) => ({ at: { trajectory: `0.${i}` }, value }));
-  const two: AnnotatedExperience = { ...evidence, channels: { a: evidence.channels.outcome!, b } };
+  const two: AnnotatedExperience = { ...annotated, channels: { a: annotated.channels.outcome!, b } };
   const first = groupNormalised({ channels: ["a"] }).apply(two, null, undefined);
   const { advantages } = groupNormalised({ channels: ["b"] }).apply(two, null, first.advantages);
   assert.deepEqual(
@@ -144,9 +144,9 @@ test("a list of estimators runs all of it", () => {
 });
 
 test("a unit of several trajectories is worth what its members got, on the tokens of all of them", () => {
-  const evidence = evidenceOf([[1, 2, 0, 0]]);
+  const annotated = evidenceOf([[1, 2, 0, 0]]);
   const pair = (id: string, members: string[]) => ({ id, group: "g", members });
-  const paired = { ...evidence, units: [pair("x", ["0.0", "0.1"]), pair("y", ["0.2", "0.3"])] };
+  const paired = { ...annotated, units: [pair("x", ["0.0", "0.1"]), pair("y", ["0.2", "0.3"])] };
   const { advantages } = leaveOneOut().apply(paired, null, undefined);
   assert.deepEqual(
     [...advantages.values()].map((a) => a[0]),

@@ -6,7 +6,7 @@ import type { AnnotatedExperience } from "../../src/core/slots.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
 const t = trajectoryOf("a", [turnOf([1], [2, 3]), turnOf([1], [4])]);
-const evidence = (noted: readonly number[]): AnnotatedExperience => ({
+const annotated = (noted: readonly number[]): AnnotatedExperience => ({
   trajectories: [t, { ...t, id: "b" }],
   units: [{ id: "a", group: "g", members: ["a"] }],
   notes: { advantage: new Map(["a", "b"].map((id) => [id, Float32Array.from(noted)])) },
@@ -17,7 +17,7 @@ const evidence = (noted: readonly number[]): AnnotatedExperience => ({
 test("a turn's tokens weigh exp(β A), at most the cap; who is in no unit weighs nothing", () => {
   // exp(2 · ln 2) = 4 on both tokens of the first turn; exp(2 · 3) is above the cap of 5
   const { advantages, stats } = exponentialWeights({ beta: 2, most: 5 }).apply(
-    evidence([Math.log(2), 3]),
+    annotated([Math.log(2), 3]),
     null,
     undefined,
   );
@@ -31,14 +31,14 @@ test("a turn's tokens weigh exp(β A), at most the cap; who is in no unit weighs
 
 test("without β everything is imitated alike, and weights add to what was there", () => {
   const before = new Map([["a", Float32Array.of(1, 2, 3)]]);
-  const { advantages } = exponentialWeights({ beta: 0 }).apply(evidence([7, -7]), null, before);
+  const { advantages } = exponentialWeights({ beta: 0 }).apply(annotated([7, -7]), null, before);
   assert.deepEqual([...advantages.get("a")!], [2, 3, 4]);
 });
 
 test("tilts add to the exponent, and a group's mean weight is 1 where it is asked for", () => {
   // turns of a: β A + e·tilt = ln 2 + ½ ln 4 = ln 4 and 0 + ½ ln 16 = ln 4; of b: 0 and NaN. Mean of 4, 4 and 1 is 3
   const of: AnnotatedExperience = {
-    ...evidence([0, 0]),
+    ...annotated([0, 0]),
     units: ["a", "b"].map((id) => ({ id, group: "g", members: [id] })),
     notes: {
       advantage: new Map([
@@ -79,7 +79,7 @@ test("what the weights are fitted to is the best of A near the tilting policies:
   const note = (of: (a: number) => number) =>
     new Map(trajectories.map(({ id }, a) => [id, Float32Array.of(of(a))]));
   const of: AnnotatedExperience = {
-    ...evidence([]),
+    ...annotated([]),
     trajectories,
     units: trajectories.map(({ id }) => ({ id, group: "g", members: [id] })),
     notes: {
@@ -110,14 +110,14 @@ test("what the weights are fitted to is the best of A near the tilting policies:
 });
 
 test("the mean of a group does not overflow where its weights would", () => {
-  const of = { ...evidence([1000, 1000]), units: [{ id: "a", group: "g", members: ["a"] }] };
+  const of = { ...annotated([1000, 1000]), units: [{ id: "a", group: "g", members: ["a"] }] };
   const { advantages } = exponentialWeights({ beta: 1, scale: "group" }).apply(of, null, undefined);
   assert.deepEqual([...advantages.get("a")!], [1, 1, 1]);
 });
 
 test("a note that nobody made is said", () => {
   assert.throws(
-    () => exponentialWeights({ note: "none" }).apply(evidence([0, 0]), null, undefined),
+    () => exponentialWeights({ note: "none" }).apply(annotated([0, 0]), null, undefined),
     /note "none"/,
   );
 });

@@ -9,11 +9,11 @@ import { evidenceOf, trajectoryOf, turnOf } from "../core/make.ts";
 import { obeys } from "./laws.ts";
 
 /** Evidence as it is, with a critic that expects `value(token)` everywhere. */
-const judged = (evidence: AnnotatedExperience, value: (token: number) => number): AnnotatedExperience => ({
-  ...evidence,
+const judged = (annotated: AnnotatedExperience, value: (token: number) => number): AnnotatedExperience => ({
+  ...annotated,
   notes: {
     value: new Map(
-      evidence.trajectories.map((t) => [
+      annotated.trajectories.map((t) => [
         t.id,
         Float32Array.from({ length: actionTokens(t) }, (_, a) => value(a)),
       ]),
@@ -22,9 +22,9 @@ const judged = (evidence: AnnotatedExperience, value: (token: number) => number)
 });
 const withCritic = (estimator: Advantage<null>): Advantage<null> => ({
   ...estimator,
-  apply: (evidence, state, soFar) =>
+  apply: (annotated, state, soFar) =>
     estimator.apply(
-      judged(evidence, () => 0),
+      judged(annotated, () => 0),
       state,
       soFar,
     ),
@@ -46,8 +46,8 @@ function twoTurns(end: Ending = { kind: "done", reason: "over" }): AnnotatedExpe
   return judged(bare, (a) => [0.5, 0.25, 0.75][a]!);
 }
 
-function run(options: GaeOptions, evidence: AnnotatedExperience) {
-  const { advantages, columns, stats } = gae(options).apply(evidence, null, undefined);
+function run(options: GaeOptions, annotated: AnnotatedExperience) {
+  const { advantages, columns, stats } = gae(options).apply(annotated, null, undefined);
   return { advantage: [...advantages.get("t")!], target: [...columns!.return!.get("t")!], stats };
 }
 
@@ -84,7 +84,7 @@ test("gae: λ = 1 is the return to go less the value; λ = 0 is one step; a perf
         at: { trajectory: "t", turn, span: [token, token + 1] as const },
         value: x,
       });
-      const evidence: AnnotatedExperience = {
+      const annotated: AnnotatedExperience = {
         ...evidenceOf([]),
         trajectories: [t],
         units: [{ id: "t", group: "g", members: ["t"] }],
@@ -94,10 +94,10 @@ test("gae: λ = 1 is the return to go less the value; λ = 0 is one step; a perf
         got.forEach((x, i) => {
           assert.ok(Math.abs(x - want[i]!) < 1e-5, `${got}, expected ${want}`);
         });
-      const constant = judged(evidence, () => v);
+      const constant = judged(annotated, () => v);
       close(run({ lambda: 1, discount: 0.9 }, constant).advantage, [r + 0.9 * s - v, s - v]);
       close(run({ lambda: 0, discount: 0.9 }, constant).advantage, [r + 0.9 * v - v, s - v]);
-      const perfect = judged(evidence, (a) => (a === 0 ? r + 0.9 * s : s));
+      const perfect = judged(annotated, (a) => (a === 0 ? r + 0.9 * s : s));
       close(run({ lambda: 0.7, discount: 0.9 }, perfect).advantage, [0, 0]);
     }),
     { seed: 4, numRuns: 50 },
@@ -108,17 +108,17 @@ test("gae: turns without tokens are no steps; a note that is missing is an error
   const spoken = turnOf([1], [2]);
   const { tokens: _none, ...silent } = spoken;
   const t = trajectoryOf("t", [spoken, silent, spoken]);
-  const evidence: AnnotatedExperience = {
+  const annotated: AnnotatedExperience = {
     ...evidenceOf([]),
     trajectories: [t],
     units: [{ id: "t", group: "g", members: ["t"] }],
     channels: { outcome: [{ at: { trajectory: "t" }, value: 1 }] },
   };
-  assert.throws(() => gae().apply(evidence, null, undefined), /note "value"/);
+  assert.throws(() => gae().apply(annotated, null, undefined), /note "value"/);
   // targets 1 and 1 − ½ · … at λ = 1, discount ½: 0.5 and 1; the critic is off by 0.25 both times: nothing unexplained
   const { advantage, stats } = run(
     { level: "turn", discount: 0.5, lambda: 1 },
-    judged(evidence, (a) => [0.25, 0.75][a]!),
+    judged(annotated, (a) => [0.25, 0.75][a]!),
   );
   assert.deepEqual(advantage, [0.25, 0.25]);
   assert.equal(stats.explainedVariance, 1);

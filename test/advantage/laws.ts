@@ -79,9 +79,9 @@ const laws: Record<Law, (estimator: Advantage, rewards: Rewards) => void> = {
   loneIsZero: (e) => near(apply(e, [[0.7]]), [[0]], 0),
   oneOverTokens: (e, r) => {
     // ragged turns: one finite number per action token
-    const evidence = evidenceOf(r, (g, i) => 1 + ((g + i) % 3));
-    const { advantages } = e.apply(evidence, e.init(), undefined);
-    for (const t of evidence.trajectories) {
+    const annotated = evidenceOf(r, (g, i) => 1 + ((g + i) % 3));
+    const { advantages } = e.apply(annotated, e.init(), undefined);
+    for (const t of annotated.trajectories) {
       assert.equal(advantages.get(t.id)!.length, 2 * t.turns.length);
       assert.ok(advantages.get(t.id)!.every(Number.isFinite));
     }
@@ -126,14 +126,14 @@ export function obeys(name: string, make: () => Advantage, named: readonly Law[]
 
   test(`${name} adds to what the estimators before it made`, () => {
     const [first, second] = [make(), make()];
-    const evidence = evidenceOf([[1, 0, undefined]]);
-    const alone = first.apply(evidence, first.init(), undefined).advantages;
+    const annotated = evidenceOf([[1, 0, undefined]]);
+    const alone = first.apply(annotated, first.init(), undefined).advantages;
     const other = Float32Array.of(5, 6);
     const soFar = new Map([
       ["0.0", Float32Array.of(2, 3)],
       ["0.2", other],
     ]);
-    const { advantages } = second.apply(evidence, second.init(), soFar);
+    const { advantages } = second.apply(annotated, second.init(), soFar);
     const own = alone.get("0.0")!;
     assert.deepEqual([...advantages.get("0.0")!], [Math.fround(own[0]! + 2), Math.fround(own[1]! + 3)]);
     assert.deepEqual(advantages.get("0.1"), alone.get("0.1"));

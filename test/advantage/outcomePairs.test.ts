@@ -12,14 +12,14 @@ function pairs(
   rivals?: number,
   which: "all" | "extremes" = "all",
 ) {
-  const evidence = evidenceOf(rewards);
+  const annotated = evidenceOf(rewards);
   const { columns } = outcomePairs({ margin, pairs: which, ...(rivals !== undefined && { rivals }) }).apply(
-    evidence,
+    annotated,
     null,
     undefined,
   );
-  const zero = new Map(evidence.trajectories.map((t) => [t.id, new Float32Array(2)]));
-  const { batch } = batchOf(evidence.trajectories, evidence.units, zero, [], columns);
+  const zero = new Map(annotated.trajectories.map((t) => [t.id, new Float32Array(2)]));
+  const { batch } = batchOf(annotated.trajectories, annotated.units, zero, [], columns);
   const rowOf = (a: number): string => batch.rows[Math.floor(a / 2)]!.trajectory; // two tokens a row
   return pairsOf(batch).map((p) => [rowOf(p.chosen[0]!), rowOf(p.rejected[0]!), p.strength]);
 }
@@ -72,10 +72,10 @@ test("outcomePairs leaves advantages as they are", () => {
 });
 
 test("with pairwise, a reward model's margin is the difference of the trajectories' implicit rewards", async () => {
-  const evidence = evidenceOf([[1, 0]]);
-  const { columns } = outcomePairs().apply(evidence, null, undefined);
-  const zero = new Map(evidence.trajectories.map((t) => [t.id, new Float32Array(2)]));
-  const { batch } = batchOf(evidence.trajectories, evidence.units, zero, [], columns);
+  const annotated = evidenceOf([[1, 0]]);
+  const { columns } = outcomePairs().apply(annotated, null, undefined);
+  const zero = new Map(annotated.trajectories.map((t) => [t.id, new Float32Array(2)]));
+  const { batch } = batchOf(annotated.trajectories, annotated.units, zero, [], columns);
   const objective = pairwise({ model: "prm", beta: 0.5, against: { sampled: 1 } });
   assert.equal(objective.model, "prm");
   // sampler −0.1, −0.2 twice; the model −0.1, −0.1 and −0.3, −0.3: sums of ratios 0.1 and −0.3, h = 0.4
@@ -85,10 +85,10 @@ test("with pairwise, a reward model's margin is the difference of the trajectori
 });
 
 test("outcomePairs: named spans stay out of the pairs", () => {
-  const evidence = evidenceOf([[1, 0]]);
+  const annotated = evidenceOf([[1, 0]]);
   const thinking = {
-    ...evidence,
-    trajectories: evidence.trajectories.map((t) => ({
+    ...annotated,
+    trajectories: annotated.trajectories.map((t) => ({
       ...t,
       turns: t.turns.map((turn) => ({ ...turn, spans: { thought: [[0, 1]] as const } })),
     })),

@@ -35,8 +35,11 @@ const gain = [pay("0.0", 0, 3), pay("0.0", 1, 1), pay("0.1", 0, 1), pay("0.1", 1
 const outcome = [pay("0.0", undefined, 1), pay("0.1", undefined, 0)];
 
 /** One number per turn of two tokens, of both attempts. */
-const perTurn = (evidence: AnnotatedExperience, options: Parameters<typeof pooledReturns>[0]): number[][] => {
-  const { advantages } = pooledReturns(options).apply(evidence, null, undefined);
+const perTurn = (
+  annotated: AnnotatedExperience,
+  options: Parameters<typeof pooledReturns>[0],
+): number[][] => {
+  const { advantages } = pooledReturns(options).apply(annotated, null, undefined);
   return ["0.0", "0.1"].map((id) => [...(advantages.get(id) ?? [])].filter((_, a) => a % 2 === 0));
 };
 

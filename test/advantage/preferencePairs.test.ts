@@ -15,9 +15,9 @@ const vote = (best: number, ids: readonly string[], value?: number): Signal => (
   source: "test",
   ...(value === undefined ? {} : { value }),
 });
-const batchFor = (evidence: AnnotatedExperience, piece = preferencePairs()) => {
-  const { advantages, columns } = piece.apply(evidence, null, undefined);
-  return batchOf(evidence.trajectories, evidence.units, advantages, [], columns).batch;
+const batchFor = (annotated: AnnotatedExperience, piece = preferencePairs()) => {
+  const { advantages, columns } = piece.apply(annotated, null, undefined);
+  return batchOf(annotated.trajectories, annotated.units, advantages, [], columns).batch;
 };
 
 test("preferencePairs: a trajectory in several pairs; who is in none is not trained on", () => {
@@ -78,12 +78,12 @@ test("preferencePairs: a part of the batch without a side of a pair does not hol
 test("preferencePairs: spans that are left out, and a place that is one turn", () => {
   const turns = [turnOf([1], [2, 3, 4], { spans: { thought: [[0, 2]] } }), turnOf([1, 2], [5])];
   const trajectories = [trajectoryOf("a", turns), trajectoryOf("b", turns)];
-  const evidence: AnnotatedExperience = {
+  const annotated: AnnotatedExperience = {
     ...evidenceOf([]),
     trajectories,
     units: trajectories.map(({ id }) => ({ id, group: "g", members: [id] })),
     signals: [{ ...vote(0, []), about: [{ trajectory: "a" }, { trajectory: "b", turn: 0 }] }],
   };
-  const [pair] = pairsOf(batchFor(evidence, preferencePairs({ without: ["thought"] })));
+  const [pair] = pairsOf(batchFor(annotated, preferencePairs({ without: ["thought"] })));
   assert.deepEqual([pair!.chosen, pair!.rejected], [[2, 3], [6]]);
 });

@@ -28,9 +28,9 @@ test("among the batch tasks compete: as many are kept, hard tasks may have none"
 });
 
 test("nothing scored keeps nothing, and what others made stays", () => {
-  const evidence = evidenceOf([[undefined, 1]]);
+  const annotated = evidenceOf([[undefined, 1]]);
   const soFar = new Map([["0.0", Float32Array.of(2, 3)]]);
-  const { advantages } = rejectionSampled().apply(evidence, null, soFar);
+  const { advantages } = rejectionSampled().apply(annotated, null, soFar);
   assert.deepEqual([...advantages.get("0.0")!], [2, 3]);
   assert.deepEqual([...advantages.get("0.1")!], [1, 1]);
   const none = rejectionSampled().apply(evidenceOf([[undefined]]), null, undefined);

@@ -9,7 +9,7 @@ import { near, obeys } from "./laws.ts";
 type TurnRewards = readonly (readonly (readonly number[])[])[];
 
 function paid(rewards: TurnRewards): AnnotatedExperience {
-  const evidence = evidenceOf(
+  const annotated = evidenceOf(
     rewards.map((group) => group.map(() => undefined)),
     (g, i) => rewards[g]![i]!.length,
   );
@@ -18,7 +18,7 @@ function paid(rewards: TurnRewards): AnnotatedExperience {
       turns.map((value, turn) => ({ at: { trajectory: `${g}.${i}`, turn }, value })),
     ),
   );
-  return { ...evidence, channels: { step } };
+  return { ...annotated, channels: { step } };
 }
 
 /** Advantages by group, trajectory and turn. */
@@ -156,16 +156,16 @@ test("where groups shrink, one left out samples the exact gradient; centred by t
 });
 
 test("against the same state: whoever was there, at whatever turn, and as often as it was", () => {
-  const evidence = paid([[[0, 0, 1], [0, 0], [0]]]);
+  const annotated = paid([[[0, 0, 1], [0, 0], [0]]]);
   const states = [["a", "a", "b"], ["b", "a"], [undefined]];
-  const placed = evidence.trajectories.map((t, i) => ({
+  const placed = annotated.trajectories.map((t, i) => ({
     ...t,
     turns: t.turns.map((turn, k) => {
       const stateKey = states[i]![k];
       return stateKey === undefined ? turn : { ...turn, stateKey };
     }),
   }));
-  const there = { ...evidence, trajectories: placed };
+  const there = { ...annotated, trajectories: placed };
   const { advantages, stats } = returnsToGo({ baseline: "state", discount: 0.5 }).apply(
     there,
     null,

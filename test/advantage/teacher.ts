@@ -23,7 +23,7 @@ const trajectories = [
   trajectoryOf("b", [turnOf([1], [2, 3])]),
   trajectoryOf("untaught", [turnOf([1], [2])]),
 ];
-export const evidence: AnnotatedExperience = {
+export const annotated: AnnotatedExperience = {
   trajectories,
   units: trajectories.map((t) => ({ id: t.id, group: "task", members: [t.id] })),
   notes: hindsightNotes(
@@ -45,8 +45,8 @@ export const near = (got: ArrayLike<number> | undefined, expected: readonly numb
 /** Tests that the teacher's outputs are passed on to the objective. */
 export function bringsTheTeacher(estimator: Advantage<null>): void {
   test("the teacher's ids and log-probabilities arrive in the batch, row by row", () => {
-    const { advantages, columns } = estimator.apply(evidence, null, undefined);
-    const { batch } = batchOf(trajectories, evidence.units, advantages, [], columns);
+    const { advantages, columns } = estimator.apply(annotated, null, undefined);
+    const { batch } = batchOf(trajectories, annotated.units, advantages, [], columns);
     const { k, ids, logp } = hindsightIn(selectRows(batch, [1, 0]), "teacher");
     assert.equal(k, 1);
     assert.deepEqual([...ids], [10, 11, 10, 11, 12]);

@@ -29,7 +29,7 @@ test("a prompt's way: brought in, edited by hand, compared, and told to a versio
   writeFileSync(file, readFileSync(file, "utf8").replace("date", "date and class"));
   // nobody's work is written over
   const over = await run("artefacts", "export", "support", at("support"));
-  assert.deepEqual([over.code, /Bring them in first/.test(over.err)], [1, true]);
+  assert.deepEqual([over.code, /Import them first/.test(over.err)], [1, true]);
   const edited = JSON.parse(
     (await run("artefacts", "import", at("support"), "--why", "class too", "--json")).out,
   );
@@ -40,7 +40,7 @@ test("a prompt's way: brought in, edited by hand, compared, and told to a versio
   );
   // once more: the same version, and the folder is what the store knows
   const again = await run("artefacts", "import", at("support"), "--name", "another");
-  assert.match(again.out, /^support [0-9a-f]{16} is known already, by this name/);
+  assert.match(again.out, /^support [0-9a-f]{16} is already in the store under this name/);
   const { out } = await run("artefacts", "diff", edited.id.slice(0, 6));
   assert.match(out, /^- Ask for the date first\.$/m);
   assert.match(out, /^\+ Ask for the date and class first\.$/m);
@@ -67,8 +67,8 @@ test("a prompt's way: brought in, edited by hand, compared, and told to a versio
 test("what is missing or too much is said", async () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [["artefacts", "show", "suport"], /Did you mean support\?/],
-    [["artefacts", "import", at("none.md")], /not there/],
-    [["versions", "add", "--over", "base"], /no artefact beside it/],
+    [["artefacts", "import", at("none.md")], /does not exist/],
+    [["versions", "add", "--over", "base"], /got no artefact, expected one artefact/],
     [
       ["versions", "add", "--artefact", "support", "--upstream", "http://127.0.0.1:1/v1"],
       /--artefact and --upstream/,
@@ -76,7 +76,7 @@ test("what is missing or too much is said", async () => {
     [["versions", "add", "--artefact", "support", "--over", "base", "--guide", "base"], /no guide/],
     [["versions", "add", "--artefact", "support"], /--over: got nobody/],
     [["versions", "add", "--frame", "Hint: {hint}"], /--frame: got no artefact/],
-    [["versions", "add", "--artefact", "support", "--frame", "{hint}"], /which has its own/],
+    [["versions", "add", "--artefact", "support", "--frame", "{hint}"], /which has a frame of its own/],
     [["versions", "add", "--guide", "nobody", "--over", "base"], /nobody/],
     [["serve", "--frame", "{hint}"], /--frame: got "\{hint\}" without a guide/],
     [["serve", "--openenv", "facts", "--guide", "base"], /both --openenv and --guide/],
@@ -108,7 +108,7 @@ test("what people corrected becomes lessons and examples, once, and goes when it
   assert.match((await run("artefacts", "show", "learnt-lessons")).out, /write "Of course, on which day\?"/);
   assert.match(
     (await run("artefacts", "learn", "--name", "learnt-examples")).err,
-    /instruction set.*other --as/,
+    /instruction set.*other value of --as/,
   );
   const forgotten = await run("forget", "--user", "ann", "--yes");
   assert.equal(forgotten.code, 0, forgotten.err);

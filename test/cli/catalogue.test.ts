@@ -186,7 +186,7 @@ test("export writes a trained model's weights, an adapter where there is one", a
   assert.match(none.err, /a model without an adapter/);
   assert.ok(!readdirSync(folder).includes("none"), "a folder that was made for it is gone again");
   const full = await whetstone("export", "adapted", "--to", "safetensors", "--out", "merged");
-  assert.match(full.err, /which holds files/);
+  assert.match(full.err, /which contains files/);
   // what it was begun with is known again: an evaluation needs no options
   assert.equal((await whetstone("eval", "adapted", "--tasks", "5")).code, 0);
 });

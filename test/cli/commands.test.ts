@@ -95,9 +95,9 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--player", "experto"], /Did you mean expert\?/],
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
-    [["versions"], /whetstone: versions: name one of list, add, .*\. See .*versions --help\./],
-    [["keys", "--json"], /whetstone: keys: name one of create, list, revoke\./],
-    [["--json", "artefacts"], /whetstone: artefacts: name one of list, /],
+    [["versions"], /whetstone: versions: name a subcommand: list, add, .*\. See .*versions --help\./],
+    [["keys", "--json"], /whetstone: keys: name a subcommand: create, list, revoke\./],
+    [["--json", "artefacts"], /whetstone: artefacts: name a subcommand: list, /],
   ];
   const ended = await Promise.all(cases.map(([args]) => inProcess(args)));
   for (const [i, { code, err, out }] of ended.entries()) {
@@ -219,7 +219,7 @@ test("runs and show without a store", async () => {
   assert.match(runs.out, /No runs yet/);
   const show = await inProcess(["show", "x"]);
   assert.equal(show.code, 2);
-  assert.match(show.err, /expected the store of some runs/);
+  assert.match(show.err, /expected an existing run store/);
 });
 
 test("a run: documented lines, a store to look into, eval with a bar to clear", async () => {

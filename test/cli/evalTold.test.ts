@@ -175,7 +175,7 @@ test("a run with weights says what it was told, also in words; suites take it as
   const words = await inProcess(["eval", "table", ...inWorld, "--tasks", "2", "--store", store]);
   assert.match(
     words.out,
-    new RegExp(`^Told: told ${weights.artefact?.id}, instruction set \\(iteration 1\\)`, "m"),
+    new RegExp(`^Artefact: told ${weights.artefact?.id}, instruction set \\(iteration 1\\)`, "m"),
   );
   const none = await inProcess([
     "eval",
@@ -188,7 +188,7 @@ test("a run with weights says what it was told, also in words; suites take it as
     "--store",
     store,
   ]);
-  assert.match(none.out, /^Told: nothing\.$/m);
+  assert.match(none.out, /^Artefact: none\.$/m);
 
   const guide = join(folder, "guide");
   await writeArtefactFolder(

@@ -44,7 +44,7 @@ test("wrong words are said before anything is opened", async () => {
     [[], /nobody to forget/],
     [["--user", "a", "--session", "b"], /cannot be used with/],
     [["--before", "soon"], /"soon".*2026-01-01/],
-    [["--before", "2999-01-01"], /a date that has been/],
+    [["--before", "2999-01-01"], /a past date/],
   ] as const) {
     const { code, err } = await forget(...args);
     assert.equal(code, 2);

@@ -48,7 +48,7 @@ test("a line that is said while a run is drawn stays on the terminal", async () 
   assert.deepEqual(shown.slice(0, 3), [
     "Trying the server …",
     "Saving; Ctrl-C again ends at once.",
-    "interrupted after 2 iterations and saved in runs/r; --resume goes on",
+    "interrupted after 2 iterations and saved in runs/r; continue with --resume",
   ]);
   assert.match(shown[3]!, /^━+ 1\/40/);
   assert.equal(shown.length, 6);

@@ -81,8 +81,8 @@ test('a config whose folder holds a run already: its own "out" is named, and the
   );
   assert.equal((await whetstone("train", "twice.ts")).code, 0);
   const again = await whetstone("train", "twice.ts");
-  oneLine(again, 2, /^whetstone: twice\.ts, out: got runs\/twice, where a run is already/);
-  const [, command = ""] = /Go on with it: .*(train --out \S+ --resume);/.exec(again.err) ?? [];
+  oneLine(again, 2, /^whetstone: twice\.ts, out: got runs\/twice, which already contains a run/);
+  const [, command = ""] = /Resume it with: .*(train --out \S+ --resume);/.exec(again.err) ?? [];
   const resumed = await whetstone(...command.split(" "));
   assert.equal(resumed.code, 0, resumed.err);
   oneLine(

@@ -345,7 +345,7 @@ test("a comparison and a judgement on a terminal of 80 columns: whole words, and
   ];
   for (const line of lines) assert.ok(stripVTControlCharacters(line).length <= 80, line);
   const said = stripVTControlCharacters(lines.join(" "));
-  for (const word of ["group-relative-policy", "difference", "base-a601cc88", "answered", "everybody;"])
+  for (const word of ["group-relative-policy", "difference", "base-a601cc88", "feedback", "calls;"])
     assert.ok(said.split(/\s+/).includes(word), `${word} in ${said}`);
 });
 

@@ -15,7 +15,7 @@ test("what is missing for a server is named, and no key is told", async () => {
     withCode("option.range", /no --base-model, no --tokenizer/),
   );
   const told = { url, baseModel: "tiny", tokenizer: temporary };
-  await assert.rejects(serverEngine(told), withCode("option.range", /--tokenizer.*no tokenizer\.json is/));
+  await assert.rejects(serverEngine(told), withCode("option.range", /--tokenizer.*has no tokenizer\.json/));
   const folder = mkdtempSync(join(temporary, "whetstone-tokenizer-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "tokenizer.json"), "{");
@@ -34,7 +34,10 @@ test("each engine refuses what it cannot be told, by its flag", async () => {
   );
   await assert.rejects(makeEngine("tinker", { model: "x" }), withCode("option.unknown", /--model.*local/));
   await assert.rejects(makeEngine("tabular", { threads: 2 }), withCode("option.unknown", /--threads.*local/));
-  await assert.rejects(makeEngine("tinker", { lora: { rank: 4 } }), withCode("option.unknown", /but a rank/));
+  await assert.rejects(
+    makeEngine("tinker", { lora: { rank: 4 } }),
+    withCode("option.unknown", /only takes a rank/),
+  );
 });
 
 test("a key that was named and is not there is not left out", async () => {

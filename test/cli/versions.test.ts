@@ -20,7 +20,7 @@ test("a candidate's way: added, split, judged, promoted", async () => {
     (await versions("add", ...upstream, "tuned", "--parent", "base")).out,
     /base-.*=0.95 tuned-.*=0.05/,
   );
-  assert.match((await versions("add", ...upstream, "tuned")).out, /known already/);
+  assert.match((await versions("add", ...upstream, "tuned")).out, /already in the store/);
   assert.match(
     (await versions("list")).out,
     /No split: the version that the gateway is started with.*it cannot choose among 2 versions/,
@@ -63,24 +63,21 @@ test("who answers without a split, and why a version has no mean yet, as it is",
   const young = join(folder, "young.sqlite");
   const production = await openTrafficStore(young);
   const said = async (...args: string[]) => (await inProcess(["versions", ...args, "--store", young])).out;
-  assert.match(await said("judge"), /without them it does not start\. Begin/);
+  assert.match(await said("judge"), /without one of these options it does not start\. Create/);
   await production.addVersion(version("base"));
-  assert.match(await said("judge"), /without them the only version does/);
+  assert.match(await said("judge"), /without these options, the only version answers/);
   const since = Date.now() - 60_000;
   const split = { id: "young", shares: { base: 1 }, unit: "session", since, why: "begun" } as const;
   await production.addSplit(split);
-  assert.match(await said("judge"), /it has answered nobody/);
+  assert.match(await said("judge"), /no calls answered/);
   // thumbs have come for all of them, and their hour is not over
   await traffic(production, split, { sessions: 20, from: since, liked: () => 1 });
   const open = await said("judge");
-  assert.match(open, /base +100\.0 % +0 +20 +not known before the first window closes/);
-  assert.match(open, /20 open: what is said of a unit counts 1 h 00 min after its first response/);
+  assert.match(open, /base +100\.0 % +0 +20 +unknown until the first feedback window closes/);
+  assert.match(open, /20 open: feedback on a unit counts until 1 h 00 min after its first response/);
   const closed = await said("judge", "--window", "30s");
   assert.match(closed, /base +100\.0 % +20 +0 +1 \[/);
-  assert.match(
-    await said("judge", "--window", "30s", "--channel", "stars"),
-    /no value that counts was given/,
-  );
+  assert.match(await said("judge", "--window", "30s", "--channel", "stars"), /no reward yet/);
   await production.close();
 });
 

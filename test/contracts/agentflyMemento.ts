@@ -17,9 +17,9 @@ export const withCases: Rollout = async (ctx) => {
   return { trajectories, units: trajectories.map((t) => ({ id: t.id, group: t.task, members: [t.id] })) };
 };
 
-export const writeCases: Update = async (ctx, _batch, _objectives, evidence) => {
-  const good = evidence.trajectories.filter((t) =>
-    evidence.signals.some((s) => s.about[0]?.trajectory === t.id && (signalValue(s) ?? 0) > 0),
+export const writeCases: Update = async (ctx, _batch, _objectives, annotated) => {
+  const good = annotated.trajectories.filter((t) =>
+    annotated.signals.some((s) => s.about[0]?.trajectory === t.id && (signalValue(s) ?? 0) > 0),
   );
   const texts = good.map((t) => t.turns.map((turn) => turn.action.content).join("\n"));
   const cases = [...casesOf(ctx.memory.get("cases")), ...texts];

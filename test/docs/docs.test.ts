@@ -64,6 +64,27 @@ for (const page of pages) {
   });
 }
 
+test("what the pages import from the package is exported", () => {
+  const report = readFileSync(join(root, "api-report.txt"), "utf8");
+  const [, ...sections] = report.split(/^## (?=whetstone)/m);
+  const exported = new Map(
+    sections.map((section) => [
+      section.split(" ", 1)[0]!,
+      new Set([...section.matchAll(/^([\w$]+):/gm)].map(([, name]) => name!)),
+    ]),
+  );
+  const wrong: string[] = [];
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), "utf8");
+    for (const [, names, from] of text.matchAll(/import (?:type )?\{([^}]*)\} from "(whetstone[\w/-]*)"/g)) {
+      for (const [name] of names!.matchAll(/(?<!\bas )\b(?!type\b|as\b)[\w$]+/g))
+        if (!exported.get(from!)?.has(name)) wrong.push(`${page}: ${name} of ${from}`);
+    }
+  }
+  assert.ok(exported.size > 10);
+  assert.deepEqual(wrong, []);
+});
+
 test("docs/environments.md: the run in a script runs", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "whetstone-script-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   checkFile,
@@ -7,7 +9,9 @@ import {
   circlesOf,
   importsOf,
   placeOf,
+  tooLong,
 } from "../../scripts/check-imports.ts";
+import { temporary } from "../temporary.ts";
 
 const breaks = (path: string, from: string): boolean =>
   checkFile(path, `import { x } from "${from}";\n`).length > 0;
@@ -18,6 +22,19 @@ test("the sources keep to the rooms", () => {
 
 test("no files of the sources import each other, but for those that are named", () => {
   assert.deepEqual(circlesOf("src"), []);
+});
+
+test("no file is too long, and one that is too long is found", () => {
+  assert.deepEqual(tooLong("."), []);
+  const root = mkdtempSync(join(temporary, "long-"));
+  mkdirSync(join(root, "src"));
+  const write = (name: string, lines: number): void =>
+    writeFileSync(join(root, "src", name), "export {};\n".repeat(lines));
+  write("short.ts", 400);
+  write("long.ts", 401);
+  write("long.test.ts", 401);
+  write("words.data.ts", 401);
+  assert.deepEqual(tooLong(root), [{ file: "src/long.ts", lines: 401 }]);
 });
 
 test("circles are found, each once, however long, and however they are reached", () => {

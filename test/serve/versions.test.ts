@@ -122,7 +122,7 @@ test("what a version is told is checked as on the command line, and nothing wron
     [{ artefact: { ...instructions, files: { "tools.json": "{" } }, over }, /tools\.json/],
     [
       { artefact: { name: "short", kind: "rubrics", files: { "rubrics.md": "## skill\n\nShort." } }, over },
-      /rubrics of a judge, which nobody is told/,
+      /rubrics of a judge, which cannot be applied to a version/,
     ],
     [{ artefact: { ...instructions, kind: "prompt" }, over }, /artefact\.kind/],
     [{ artefact: { ...instructions, parents: ["0000"] }, over }, /artefact\.parents/],

@@ -129,7 +129,7 @@ onEach(
     const receipt = await store.erase({ user: "ann" });
     assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
     assert.ok(
-      receipt.unseen.some((place) => place.includes("runs that learnt from it")),
+      receipt.unseen.some((place) => place.includes("runs that were trained on it")),
       "what is out of reach is said",
     );
     assert.deepEqual(
@@ -150,7 +150,7 @@ onEach(
     assert.ok(silent?.artefact.kind === "instructions");
     assert.deepEqual(
       [silent.artefact.system, silent.artefact.examples.length, silent.why, silent.erased],
-      ["", 1, "made from what has been erased since", 2],
+      ["", 1, "its sources were erased", 2],
     );
     for (const name of ["lessons.md", "about.json", "artefact.json"]) {
       assert.ok(!/ann/.test(readFileSync(join(written, name), "utf8")), name);

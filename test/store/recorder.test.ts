@@ -102,7 +102,7 @@ test("a store that fails: signals are refused, traffic is tried again, all is co
   assert.deepEqual(recording.state(), { pending: 0, recorded: 3, lost: 2 });
   assert.deepEqual(
     lines.map((line) => line.split(/[,;:]/)[0]),
-    ["nothing can be recorded", "3 responses wait to be recorded", "recording goes on"],
+    ["the store cannot be written", "the queue is full with 3 responses", "recording resumed"],
   );
 
   recording.record(served("s", 6));

@@ -383,7 +383,7 @@ test("a database of something else is refused before as much as a byte is writte
       for (const thread of ["this thread", "own thread"] as const) {
         await assert.rejects(
           openRunStore(file, thread),
-          failsWith(/a SQLite database of something else, with the tables users, posts/),
+          failsWith(/another program's SQLite database, with the tables users, posts/),
         );
         assert.deepEqual(looked(), before, `${journal}, ${state}, ${thread}`);
       }
@@ -413,8 +413,8 @@ test("a file that is no store, a damaged one, an unwritable folder, a locked sto
   writeFileSync(other, "this is not a database, and long enough to be read as one. ".repeat(20));
   await assert.rejects(openRunStore(other), failsWith(/not a SQLite database/));
   await assert.rejects(openRunStore(join(other, "below", "x.sqlite")), failsWith(/cannot be opened/));
-  await assert.rejects(openRunStore(folder), failsWith(/got a folder, expected a file/));
-  await assert.rejects(openTrafficStore(folder), failsWith(/got a folder, expected a file/));
+  await assert.rejects(openRunStore(folder), failsWith(/got a folder, expected an existing or new file/));
+  await assert.rejects(openTrafficStore(folder), failsWith(/got a folder, expected an existing or new file/));
   assert.match(storeFailure("x", { errcode: 11 }).message, /damaged/);
   assert.match(storeFailure("x", { errcode: 5 | (1 << 8) }).message, /locked by another process/);
   assert.match(storeFailure("x", new Error("odd")).message, /"odd"/);

@@ -166,10 +166,10 @@ test("in a run the policy is told what is in force, but for episodes that say ot
         prompts.push(played.flat().map((t) => t.turns[0]?.prompt.map((m) => m.content).join("|") ?? ""));
         return { trajectories: played.flat(), units: [] };
       },
-      update: async (ctx, batch, objectives, evidence) => {
+      update: async (ctx, batch, objectives, annotated) => {
         const made = ctx.artefacts.propose(candidate("look twice"));
         if ("id" in made) ctx.artefacts.adopt(made.id);
-        return nothing()(ctx, batch, objectives, evidence);
+        return nothing()(ctx, batch, objectives, annotated);
       },
     },
   });

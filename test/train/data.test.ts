@@ -69,10 +69,10 @@ test("held-out tasks cannot be reached from data", async () => {
   });
   const observing: Data = {
     ...asking,
-    observe: async (ctx, evidence, state) => {
+    observe: async (ctx, annotated, state) => {
       assert.throws(() => ctx.task("echo/test/0"), /unknown name "echo/);
       await assert.rejects(ctx.play({ task: "echo/validation/0", attempt: probe }), /unknown name "echo/);
-      return asking.observe(ctx, evidence, state);
+      return asking.observe(ctx, annotated, state);
     },
   };
   await runIn(folder(), { ...settings("tabular"), method: methodOf(observing), iterations: 1 });

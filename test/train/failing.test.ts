@@ -187,7 +187,7 @@ test("folders: in the way, there already, of another run, of none", async () => 
   for (const change of [{ seed: 2 }, { iterations: 5 }, { contextTokens: 64 }, { parts: "other" }]) {
     await assert.rejects(
       runIn(other, { ...settings("tabular"), resume: true, ...change }),
-      withCode("run.different", /options that it began with/),
+      withCode("run.different", /the options with which the run was started/),
     );
   }
   for (const change of [{ concurrency: 1 }, { checkpointSeconds: 5 }]) {

@@ -39,19 +39,19 @@ test("stages come in the order of the picture, each with what the ones before it
   const data: Data = {
     ...slots.data,
     choose: (...args) => note("choose", slots.data.choose(...args)),
-    observe(ctx, evidence, state) {
+    observe(ctx, annotated, state) {
       note("observe");
-      assert.deepEqual(Object.keys(evidence.channels).sort(), ["outcome", "twice"]);
-      return slots.data.observe(ctx, evidence, state);
+      assert.deepEqual(Object.keys(annotated.channels).sort(), ["outcome", "twice"]);
+      return slots.data.observe(ctx, annotated, state);
     },
   };
   const advantage = (name: string): Advantage => ({
     ...slots.advantage[0]!,
     name,
-    apply(evidence, state, soFar) {
+    apply(annotated, state, soFar) {
       note(name);
       assert.equal(soFar === undefined, name === "first");
-      return slots.advantage[0]!.apply(evidence, state, soFar);
+      return slots.advantage[0]!.apply(annotated, state, soFar);
     },
   });
   await runIn(
@@ -76,7 +76,7 @@ test("stages come in the order of the picture, each with what the ones before it
           },
         ],
         credit: [
-          (evidence) => note("credit", slots.credit[0]!(evidence)),
+          (annotated) => note("credit", slots.credit[0]!(annotated)),
           ({ trajectories }) => ({
             twice: trajectories.map((t) => ({ at: { trajectory: t.id }, value: 1 })),
           }),
@@ -88,10 +88,10 @@ test("stages come in the order of the picture, each with what the ones before it
           advantage("first"),
           {
             ...advantage("second"),
-            apply(evidence, state, soFar) {
+            apply(annotated, state, soFar) {
               // channels of one name from two pieces are one channel
-              assert.equal(evidence.channels.twice!.length, 2 * evidence.trajectories.length);
-              return advantage("second").apply(evidence, state, soFar);
+              assert.equal(annotated.channels.twice!.length, 2 * annotated.trajectories.length);
+              return advantage("second").apply(annotated, state, soFar);
             },
           },
         ],
@@ -118,11 +118,11 @@ test("stages come in the order of the picture, each with what the ones before it
 const counting = (name: string, states: string[]): Advantage => ({
   name,
   init: (): Json => ({ of: name, calls: 0 }),
-  apply(evidence, state, soFar) {
+  apply(annotated, state, soFar) {
     const { of, calls } = state as { of: string; calls: number };
     assert.equal(of, name);
     states.push(`${name} ${calls}`);
-    return { ...base.slots.advantage[0]!.apply(evidence, null, soFar), next: { of, calls: calls + 1 } };
+    return { ...base.slots.advantage[0]!.apply(annotated, null, soFar), next: { of, calls: calls + 1 } };
   },
 });
 

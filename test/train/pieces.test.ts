@@ -105,7 +105,7 @@ test("evaluate and play: a model's methods keep their object", async () => {
   const [own] = await ctx.play({ task: made, attempt: 0 });
   assert.equal(ctx.task("made"), made);
   assert.deepEqual(await evaluatorIn(ctx, ctx.environment).score(own!, random), {});
-  assert.throws(() => ctx.task("other"), withCode("capability.missing", /by its value/));
+  assert.throws(() => ctx.task("other"), withCode("capability.missing", /as an object, not by its id/));
 });
 
 test("the environment compares; one that fails is silence, none at all an error", async () => {
@@ -359,7 +359,7 @@ test("the journal: lines as they were first written, each turn with its whole pr
 test("the journal: one that cannot be read is an error, not an empty one", async () => {
   const file = join(folder(), "journal.jsonl");
   mkdirSync(file);
-  await assert.rejects(openJournal(file, 0), withCode("checkpoint.damaged", /able to read it/));
+  await assert.rejects(openJournal(file, 0), withCode("checkpoint.damaged", /a readable file/));
 });
 
 test("a warm start without a validation split, or with a player that cannot play", async () => {

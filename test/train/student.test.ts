@@ -139,12 +139,12 @@ test("held-out tasks are out of a student's reach, undeclared students and furth
     run({ data: choosing(async (ctx) => void (await taught(ctx, 1, tasks))) });
   await assert.rejects(asked(["test/0"]), /unknown name "test\/0"/);
   const data = choosing(async (ctx) => void (await taught(ctx, 1, ["train/0"])));
-  await assert.rejects(run({ data }, { students: {} }), /"student": got a student that it does not declare/);
-  const crowded = { ...student, frozen: { reference: {} } };
   await assert.rejects(
-    run({ data }, { students: { student: crowded } }),
-    /models beside the one that learns/,
+    run({ data }, { students: {} }),
+    /"student": got a student that the method does not declare/,
   );
+  const crowded = { ...student, frozen: { reference: {} } };
+  await assert.rejects(run({ data }, { students: { student: crowded } }), /auxiliary or frozen models/);
 });
 
 test("a stop ends a student in the middle, and pieces see it", async () => {

@@ -15,7 +15,7 @@ const codecOf = (template: string) =>
 test("a template without a place for tools is named with the tools", () => {
   const [finding] = toolFindings(tools, codecOf(body + asking));
   assert.deepEqual([finding?.check, finding?.severity], ["tools", "warning"]);
-  assert.match(finding!.problem, /no place for tools: it never reads of look_up/);
+  assert.match(finding!.problem, /does not support tools, so the model does not see look_up/);
 });
 
 test("nothing is said of a template that takes them, of our own form, or without tools", () => {

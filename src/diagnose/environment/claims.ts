@@ -14,7 +14,7 @@ const claim = (severity: Finding["severity"], problem: string, fix: string): Fin
   fix,
 });
 
-const abilities: readonly Ability[] = ["fork", "replay", "stateKey", "expert", "legal"];
+const abilities: readonly Ability[] = ["replay", "stateKey", "expert", "legal"];
 
 /** What can be seen from the declaration alone. */
 export function declaredFindings({ abilities: declared, expert }: Environment): Finding[] {
@@ -55,21 +55,6 @@ export function playedFindings({ abilities: declared }: Environment, all: readon
   };
   never("stateKey", "stateKey");
   never("legal", "legal");
-  const forks = ended.flatMap(({ forked }) => forked ?? []);
-  if (declared.has("fork") && forks.some((f) => f !== "agrees")) {
-    const missing = forks.includes("missing");
-    findings.push(
-      claim(
-        "error",
-        missing
-          ? "The ability fork is declared, and episodes have no fork()."
-          : "A fork answers the same action otherwise than the episode that it is a copy of.",
-        missing
-          ? "Add fork() to the episode, or take the ability out."
-          : "Copy the whole state of the episode in fork().",
-      ),
-    );
-  }
   findings.push(...refusals(all), ...expertFindings(all));
   return findings;
 }

@@ -57,12 +57,9 @@ export async function playAll(
   { isOver = () => false, onEpisode = () => {}, onCall = () => {} }: PlayOptions = {},
 ): Promise<PlayedBy> {
   const episodes: RecordedEpisode[] = [];
-  const tryFork = environment.abilities.has("fork");
   for (const task of tasks) {
     if (isOver()) break;
-    episodes.push(
-      await playRecorded(environment, task, player, streamOf(random, name, task), { tryFork, onCall }),
-    );
+    episodes.push(await playRecorded(environment, task, player, streamOf(random, name, task), onCall));
     onEpisode();
     // one that hangs would do so every time
     if (episodes.at(-1)!.seconds >= (environment.limits.seconds ?? 60)) break;

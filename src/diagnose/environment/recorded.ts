@@ -18,29 +18,20 @@ export interface RecordedEpisode {
   readonly slowest?: { readonly call: string; readonly seconds: number };
   /** What the player threw, where it did. */
   readonly threw?: string;
-  /** Whether the episode could be forked, and a fork went on as the original did; absent where it was not tried. */
-  readonly forked?: "agrees" | "differs" | "missing";
 }
 
-export interface RecordOptions {
-  /** A copy of the episode takes the first action as well. */
-  readonly tryFork?: boolean;
-  /** Told before each call of the environment. */
-  readonly onCall?: (call: string) => void;
-}
-
+/** @param onCall called before each call of the environment, with its name. */
 export async function playRecorded(
   environment: Environment,
   task: Task,
   player: Player,
   random: Random,
-  { tryFork = false, onCall = () => {} }: RecordOptions = {},
+  onCall: (call: string) => void = () => {},
 ): Promise<RecordedEpisode> {
   const observations: Observation[] = [];
   const actions: string[] = [];
   const steps: Step[] = [];
   let seconds = 0;
-  let forked: RecordedEpisode["forked"];
   let slowest: RecordedEpisode["slowest"];
   let threw: string | undefined;
   const timed = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
@@ -69,13 +60,7 @@ export async function playRecorded(
           return turn;
         },
         act: async (action) => {
-          const copy = tryFork && forked === undefined ? await forkOf(episode) : undefined;
           const step = await timed("act()", () => episode.act(action));
-          if (tryFork && forked === undefined) {
-            if (!copy) forked = "missing";
-            else forked = same(await copy.act(action), step) ? "agrees" : "differs";
-            await copy?.close?.();
-          }
           steps.push(step);
           return step;
         },
@@ -105,14 +90,7 @@ export async function playRecorded(
     ...{ task, trajectories, observations, actions, steps, seconds },
     ...(slowest && { slowest }),
     ...(threw !== undefined && { threw }),
-    ...(forked && { forked }),
   };
-}
-
-async function forkOf(episode: Episode): Promise<Episode | undefined> {
-  const copy = await episode.fork?.();
-  await copy?.observe(); // every action follows an observation
-  return copy;
 }
 
 /** Whether two values say the same. */

@@ -5,9 +5,10 @@ import { writeFlushed } from "../../common/files/files.ts";
 import type { Json } from "../../core/json.ts";
 import { type BaseModel, baseShape, readBase } from "./base.ts";
 import { chatCodec } from "./codec.ts";
-import { type DecoderConfig, fromHuggingFace, toHuggingFace } from "./config.ts";
+import type { DecoderConfig } from "./config.ts";
 import { damaged, exists, files, json, type ModelFolder, readJson } from "./folder.ts";
 import { isGguf, readGguf } from "./gguf/model.ts";
+import { fromHuggingFace, toHuggingFace } from "./huggingFaceConfig.ts";
 import {
   type Architecture,
   headParameters,

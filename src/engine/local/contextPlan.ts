@@ -1,11 +1,12 @@
 /** How long sequences may be where nobody says so: what the model was made for, within this machine's memory. */
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import { type DecoderConfig, fromHuggingFace } from "./config.ts";
+import type { DecoderConfig } from "./config.ts";
 import { files, readJson } from "./folder.ts";
 import { ggufConfig } from "./gguf/config.ts";
 import { openGguf } from "./gguf/file.ts";
 import { isGguf } from "./gguf/model.ts";
+import { fromHuggingFace } from "./huggingFaceConfig.ts";
 import { folderOf, type PublishedOptions } from "./locate.ts";
 import { activationBytes } from "./packing.ts";
 

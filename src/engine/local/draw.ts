@@ -170,7 +170,7 @@ const isKept = (x: number, id: number, cut: Cut): boolean =>
   x > cut.logit || (x === cut.logit && id <= cut.id);
 
 const shelves = 1024;
-/** The last shelf (histogram bin) begins this many nats below the highest logit. */
+/** The last histogram bin begins this many nats below the highest logit. */
 const reach = 32;
 const shelfSum = new Float64Array(shelves);
 

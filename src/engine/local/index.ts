@@ -74,7 +74,7 @@ export type LoraOptions =
     };
 
 /** How the engine computes and what it trains, whether the model starts from scratch or from a checkpoint. */
-export interface RunOptions {
+export interface ComputeOptions {
   /** The adapter to train. Without it, all weights are trained. */
   readonly lora?: LoraOptions;
   /** Device to compute on. Default "cpu". `tryDevice` tells whether one works. */
@@ -94,7 +94,7 @@ export interface RunOptions {
  * Settings of {@link localEngine}. Without `from`, models have random initial weights, by default of the size {@link
  * smallDecoder} with the tokenizer "words".
  */
-export type LocalOptions = RunOptions & (ScratchOptions | CheckpointOptions);
+export type LocalOptions = ComputeOptions & (ScratchOptions | CheckpointOptions);
 
 /** About 0.4 M parameters with a vocabulary of 900 words. */
 export const smallDecoder: DecoderSize = { width: 128, layers: 2, heads: 2, kvHeads: 2, feedForward: 256 };

@@ -2,34 +2,19 @@
  * Encodes conversations with a checkpoint's own chat template. The sequence only grows: if a template would change
  * earlier turns (by leaving out thoughts, say), they stay as they were sampled.
  */
-import { createContext, Script } from "node:vm";
-import { Template } from "@huggingface/jinja";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
-import { jsonOrText, onlyOffers } from "../../common/text/toolCalls.ts";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { onlyOffers } from "../../common/text/toolCalls.ts";
+import { WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Codec } from "../../core/model.ts";
-import type { Message, Tool } from "../../core/types.ts";
+import type { Message } from "../../core/types.ts";
+import { asTemplateSees, type ChatTemplate, chatTemplate, toolAsTemplateSees } from "./chatTemplate.ts";
+import { type AddedToken, addedToken, type Guard, guardOf } from "./specialTokens.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
-/** Unicode noncharacters, reserved for internal use. If a text contains one, it is replaced. */
-const reserved = /[\u{fdd0}-\u{fdef}]/gu;
-/** Inserted where a message's text would otherwise spell a special token. */
-const breaker = "\u{fdd0}";
 /** Stands for the text before a text that is not at the beginning of the sequence. */
 const before = "\u{fdd1}";
-/** Stands for a reply in a rendered conversation. */
-const reply = "\u{fdd2}";
-
-const addedToken = z.looseObject({
-  id: z.int().nonnegative(),
-  content: z.string().min(1),
-  special: z.boolean().default(false),
-  lstrip: z.boolean().default(false),
-  rstrip: z.boolean().default(false),
-});
-type AddedToken = z.infer<typeof addedToken>;
 
 const tokenizerShape = z.looseObject({
   added_tokens: z.array(addedToken).default([]),
@@ -56,59 +41,8 @@ function unusable(got: string): WhetstoneError {
   });
 }
 
-function refused(e: unknown): WhetstoneError {
-  return new WhetstoneError("template.failed", {
-    where: "chat template",
-    got: messageOf(e),
-    expected: "a template that takes the conversation",
-    fix: "Give the messages in roles and an order that the model was trained on, or put another chat_template.jinja into the checkpoint's folder.",
-    cause: e,
-  });
-}
-
-/** A fixed date for all runs: today's date would make prompts differ from day to day. It is Llama's own fallback. */
-const clock: Readonly<Record<string, string>> = {
-  "%d": "26",
-  "%-d": "26",
-  "%e": "26",
-  "%m": "07",
-  "%b": "Jul",
-  "%B": "July",
-  "%y": "24",
-  "%Y": "2024",
-  "%a": "Fri",
-  "%A": "Friday",
-  "%H": "00",
-  "%M": "00",
-  "%S": "00",
-};
-/** The template engine's clock can only be replaced from within a template; the empty text keeps a first newline. */
-const clockFirst = "{% set strftime_now = fixed_clock %}{{ '' }}";
-const strftime = (format: string): string => format.replaceAll(/%-?[a-zA-Z]/g, (code) => clock[code] ?? code);
-
 /** Capacity of the token cache in characters; each text counts as 100 more. */
 export const mostKnown = 10e6;
-
-/** Milliseconds for rendering a conversation of two words. */
-const longest = 2000;
-
-/** Renders a template, whose loops may never end. @throws WhetstoneError `template.failed` on a timeout. */
-function withinTime(render: () => string): string {
-  let rendered = "";
-  const run = (): void => {
-    rendered = render();
-  };
-  try {
-    // the timeout of the outer script also covers everything that it calls
-    new Script("run()").runInContext(createContext({ run }), { timeout: longest });
-  } catch (e) {
-    // an error of another realm is not an instance of this realm's Error
-    const { code } = (e ?? {}) as { readonly code?: string };
-    if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw e;
-    throw refused(new Error(`no result within ${longest / 1000} s`));
-  }
-  return rendered;
-}
 
 /** The tokens of a vocabulary by their text. */
 function vocabularyOf(vocab: unknown): Map<string, number> {
@@ -131,98 +65,12 @@ function idsIn(vocab: ReadonlyMap<string, number>, added: readonly AddedToken[])
   return highest + 1;
 }
 
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-
-/** Finds the special tokens of a rendered conversation, and keeps message text from spelling one. */
-interface Guard {
-  /** Splits a rendered text into ids of special tokens and the texts between them. */
-  split(rendered: string): (string | number)[];
-  /** The text of a message, made safe for a template. */
-  seal(text: string): string;
-}
-
-function guardOf(tokens: readonly AddedToken[]): Guard {
-  const byContent = new Map(tokens.map((t) => [t.content, t]));
-  // the longest match at a position wins, as in every implementation
-  const any = [...byContent.keys()]
-    .sort((a, b) => b.length - a.length)
-    .map(escaped)
-    .join("|");
-  const nothing = "(?!)";
-  const found = new RegExp(`(?:${any || nothing})(?!${breaker})`, "gu");
-  const begun = new RegExp(`(?=${any || nothing})(.)`, "gsu");
-  const beginnings = new Set<string>();
-  for (const content of byContent.keys()) {
-    for (let n = 1; n < content.length; n++) beginnings.add(content.slice(0, n));
-  }
-  const longest = [...beginnings].reduce((n, b) => Math.max(n, b.length), 0);
-  return {
-    split(rendered) {
-      const out: (string | number)[] = [];
-      let from = 0;
-      let strip = false;
-      const text = (to: number, next: AddedToken | undefined): void => {
-        let piece = rendered.slice(from, to);
-        if (strip) piece = piece.trimStart();
-        if (next?.lstrip) piece = piece.trimEnd();
-        piece = piece.replaceAll(breaker, "");
-        if (piece !== "") out.push(piece);
-      };
-      for (const match of rendered.matchAll(found)) {
-        const token = byContent.get(match[0])!;
-        text(match.index, token);
-        out.push(token.id);
-        from = match.index + match[0].length;
-        strip = token.rstrip;
-      }
-      text(rendered.length, undefined);
-      return out;
-    },
-    seal(text) {
-      let out = text.replaceAll(reserved, "\u{fffd}").replaceAll(begun, `$1${breaker}`);
-      // the template's next characters must not complete a special token that the text begins
-      const end = out.trimEnd().length;
-      for (let n = 1; n <= Math.min(longest, end); n++) {
-        const at = end - n;
-        if (beginnings.has(out.slice(at, end))) out = `${out.slice(0, at + 1)}${breaker}${out.slice(at + 1)}`;
-      }
-      return out;
-    },
-  };
-}
-
 /** Makes every text within a value safe. */
 function sealed(value: Json, guard: Guard): Json {
   if (typeof value === "string") return guard.seal(value);
   if (Array.isArray(value)) return value.map((v) => sealed(v, guard));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, v]) => [guard.seal(key), sealed(v, guard)]));
-}
-
-/** A tool in the form that chat templates expect. */
-const toolAsTemplateSees = ({ name, description, parameters }: Tool): Json => ({
-  type: "function",
-  function: { name, description, parameters },
-});
-
-/** A message in the form that chat templates expect. */
-function asTemplateSees(m: Message): Json {
-  return {
-    role: m.role,
-    content: m.content,
-    ...(m.name === undefined ? {} : { name: m.name }),
-    ...(m.toolCallId === undefined ? {} : { tool_call_id: m.toolCallId }),
-    ...(m.toolCalls && m.toolCalls.length > 0
-      ? {
-          // templates want arguments as an object; kept as text if the model did not write one
-          tool_calls: m.toolCalls.map((call) => ({
-            id: call.id,
-            type: "function",
-            function: { name: call.name, arguments: jsonOrText(call.arguments) },
-          })),
-        }
-      : {}),
-  };
 }
 
 /** Converts text to ids without special tokens: whatever the text spells is read as text. */
@@ -259,11 +107,19 @@ function plainEncoder(
   };
 }
 
-/**
- * @throws WhetstoneError `checkpoint.damaged` when the tokenizer cannot be used; `template.failed` when the template
- * cannot be parsed, or (from `open` and `extend`) rejects a conversation.
- */
-export function templateCodec(files: TokenizerFiles): Codec {
+/** Vocabulary, special tokens and end-of-turn token of a checkpoint's tokenizer. */
+interface ReadTokens {
+  readonly vocab: ReadonlyMap<string, number>;
+  /** By their text. */
+  readonly special: ReadonlyMap<string, AddedToken>;
+  readonly end: AddedToken;
+  readonly padId: number;
+  /** The highest id + 1. */
+  readonly size: number;
+  readonly template: ChatTemplate;
+}
+
+function readTokens(files: TokenizerFiles): ReadTokens {
   const shape = tokenizerShape.safeParse(files.tokenizer);
   if (!shape.success) throw unusable(z.prettifyError(shape.error).replaceAll("\n", " "));
   const { added_tokens: added, model } = shape.data;
@@ -278,77 +134,43 @@ export function templateCodec(files: TokenizerFiles): Codec {
       (id === undefined ? undefined : { id, content, special: true, lstrip: false, rstrip: false })
     );
   };
-  const named = [config.bos_token, config.eos_token, config.pad_token].map(tokenOf);
+  const { bos_token, eos_token, pad_token, unk_token } = config;
+  const named = [bos_token, eos_token, pad_token].map(tokenOf);
   const special = new Map<string, AddedToken>();
   for (const token of [...added.filter((t) => t.special), ...named]) {
     if (token) special.set(token.content, token);
   }
-
-  if (files.template === undefined) {
-    throw new WhetstoneError("template.failed", {
-      where: "chat template",
-      got: "none",
-      expected: "a chat_template.jinja file, or `chat_template` in tokenizer_config.json",
-      fix: "Choose the instruction-tuned variant of the checkpoint, or put a chat_template.jinja into its folder.",
-    });
-  }
-  let template: Template;
-  try {
-    template = new Template(clockFirst + files.template);
-  } catch (e) {
-    throw refused(e);
-  }
-  const fixed = {
-    ...Object.fromEntries(
-      Object.entries({
-        bos_token: config.bos_token,
-        eos_token: config.eos_token,
-        pad_token: config.pad_token,
-        unk_token: config.unk_token,
-      }).filter(([, token]) => typeof token === "string"),
-    ),
-    // other implementations always pass these, and templates test them
-    tools: null,
-    documents: null,
-    fixed_clock: strftime,
-    ...files.variables,
-  };
-  const render = (messages: readonly Json[], asking: boolean, offers?: { readonly tools: Json }): string => {
-    try {
-      return template.render({ ...fixed, ...offers, messages, add_generation_prompt: asking });
-    } catch (e) {
-      throw refused(e);
-    }
-  };
-
-  /** The text between a reply and the end of the next generation prompt, when `messages` follow the reply. */
-  const afterReply = (messages: readonly Json[], asking: boolean): string => {
-    const conversation = [{ role: "user", content: "?" }, { role: "assistant", content: reply }, ...messages];
-    const rendered = render(conversation, asking);
-    const at = rendered.lastIndexOf(reply);
-    if (at < 0) throw refused(new Error("a template that leaves out replies"));
-    return rendered.slice(at + reply.length);
-  };
-
+  const template = chatTemplate(files, { bos_token, eos_token, pad_token, unk_token });
   // the end-of-turn token of the template: a checkpoint's eos_token is often that of its base model
-  const closing = withinTime(() => afterReply([], false)).trimStart();
+  const closing = template.closing().trimStart();
   const closer = added
     .filter((t) => closing.startsWith(t.content))
     .sort((a, b) => b.content.length - a.content.length)[0];
-  const end = closer ?? tokenOf(config.eos_token);
+  const end = closer ?? tokenOf(eos_token);
   if (!end) throw unusable("a tokenizer without an end-of-turn token");
   special.set(end.content, end);
+  return {
+    vocab,
+    special,
+    end,
+    padId: tokenOf(pad_token)?.id ?? end.id,
+    size: idsIn(vocab, added),
+    template,
+  };
+}
 
-  const guard = guardOf([...special.values()]);
-  const plain = plainEncoder(files, vocab, new Set(special.keys()));
-  const hidden = new Set([...special.values()].map((t) => t.id));
+/** Encodes texts and remembers them. @param hidden ids of special tokens, which no text may spell. */
+function cachedEncoder(
+  encode: (text: string, first: boolean) => number[],
+  hidden: ReadonlySet<number>,
+): (text: string, first: boolean) => readonly number[] {
   const known = new Map<string, readonly number[]>();
   let held = 0;
-  const encodeText = (text: string, first: boolean): readonly number[] => {
+  return (text, first) => {
     const key = `${first ? 1 : 0}${text}`;
     const seen = known.get(key);
     if (seen) return seen;
-    const ids = plain.encode(text, first);
+    const ids = encode(text, first);
     // reached only if the model's own pieces spell a special token
     if (ids.some((id) => hidden.has(id)))
       throw unusable(`a special token spelled in ${JSON.stringify(text)}`);
@@ -360,6 +182,18 @@ export function templateCodec(files: TokenizerFiles): Codec {
     known.set(key, ids);
     return ids;
   };
+}
+
+/**
+ * @throws WhetstoneError `checkpoint.damaged` when the tokenizer cannot be used; `template.failed` when the template
+ * cannot be parsed, or (from `open` and `extend`) rejects a conversation.
+ */
+export function templateCodec(files: TokenizerFiles): Codec {
+  const { vocab, special, end, padId, size, template } = readTokens(files);
+  const guard = guardOf([...special.values()]);
+  const plain = plainEncoder(files, vocab, new Set(special.keys()));
+  const hidden = new Set([...special.values()].map((t) => t.id));
+  const encodeText = cachedEncoder(plain.encode, hidden);
   const encodePieces = (pieces: readonly (string | number)[], first: boolean): Int32Array =>
     Int32Array.from(
       pieces.flatMap((piece, i) =>
@@ -374,11 +208,10 @@ export function templateCodec(files: TokenizerFiles): Codec {
       ? undefined
       : { tools: tools.map((tool) => sealed(toolAsTemplateSees(tool), guard)) };
   };
-  const size = idsIn(vocab, added);
 
   return {
     vocabulary: size,
-    padId: tokenOf(config.pad_token)?.id ?? end.id,
+    padId,
     endId: end.id,
     encode: (text) => encodePieces(text === "" ? [] : [text], false),
     decode(ids) {
@@ -391,9 +224,9 @@ export function templateCodec(files: TokenizerFiles): Codec {
       });
     },
     open: (messages) =>
-      encodePieces(guard.split(render(seenByTemplate(messages), true, offered(messages))), true),
+      encodePieces(guard.split(template.render(seenByTemplate(messages), true, offered(messages))), true),
     extend(stop, messages) {
-      const pieces = guard.split(afterReply(seenByTemplate(messages), true));
+      const pieces = guard.split(template.afterReply(seenByTemplate(messages), true));
       if (stop !== "eos") return encodePieces(pieces, false);
       const [head, next] = pieces;
       const closed =

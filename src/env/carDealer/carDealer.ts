@@ -53,9 +53,9 @@ const texts = {
 export function carDealer(options: CarDealerOptions = {}): Environment {
   const { buyer = scriptedBuyer, turns = 8, seed = 1 } = options;
 
-  function start(task: Task, before: readonly Message[] = task.prompt, turn = 0, over = false): Episode {
-    const conversation = [...before];
-    let [made, ended] = [turn, over];
+  function start(task: Task): Episode {
+    const conversation: Message[] = [...task.prompt];
+    let [made, ended] = [0, false];
     const wish = outputRequestOf(task);
     return {
       observe: async () => ({
@@ -76,7 +76,6 @@ export function carDealer(options: CarDealerOptions = {}): Environment {
         if (step.end || !ended) return step;
         return { ...step, rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: made } };
       },
-      fork: async () => start(task, conversation, made, ended),
     };
   }
 
@@ -84,12 +83,7 @@ export function carDealer(options: CarDealerOptions = {}): Environment {
     name: "car-dealer",
     summary: "sell a car to somebody whose limit and temper have to be found out, at the best price",
     // another buyer may answer differently each time
-    abilities: new Set([
-      "fork",
-      "stateKey",
-      "expert",
-      ...(options.buyer ? [] : (["replay"] as const)),
-    ] as const),
+    abilities: new Set(["stateKey", "expert", ...(options.buyer ? [] : (["replay"] as const))] as const),
     roles: ["agent"],
     splits: heldOutSplits,
     limits: { turns, actionTokens: 12 },

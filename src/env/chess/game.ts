@@ -66,14 +66,11 @@ const pieceNames: Readonly<Record<PieceSymbol, string>> = {
 export function chessGame(options: ChessGameOptions): Environment {
   const { name, summary, splits, opponent, turns, depth, positions, seed } = options;
 
-  function start(
-    task: Task,
-    from?: { fen: string; seen: ReadonlyMap<string, number>; turn: number; news: string; over: boolean },
-  ): Episode {
-    const game = new Chess(from?.fen ?? String(task.metadata.fen));
+  function start(task: Task): Episode {
+    const game = new Chess(String(task.metadata.fen));
     /** How often each position was on the board. */
-    const seen = new Map(from?.seen ?? [[placed(game.fen()), 1]]);
-    let { turn, news, over } = from ?? { turn: 0, news: "", over: false };
+    const seen = new Map([[placed(game.fen()), 1]]);
+    let [turn, news, over] = [0, "", false];
     const isRepeated = (): boolean => {
       const key = placed(game.fen());
       seen.set(key, (seen.get(key) ?? 0) + 1);
@@ -123,7 +120,6 @@ export function chessGame(options: ChessGameOptions): Environment {
         const lost = reply.captured && { text: `${loss} ${pieceNames[reply.captured]}` };
         return cut({ ...endAfter(-1), ...lost });
       },
-      fork: async () => start(task, { fen: game.fen(), seen, turn, news, over }),
     };
   }
 
@@ -132,7 +128,6 @@ export function chessGame(options: ChessGameOptions): Environment {
     summary,
     // another opponent may answer differently each time
     abilities: new Set([
-      "fork",
       "stateKey",
       "expert",
       "legal",

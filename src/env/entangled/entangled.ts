@@ -79,9 +79,9 @@ export function entangledInstructions(options: EntangledOptions = {}): Environme
       }),
     ).flat();
 
-  function start(task: Task, at = 0, kept = true): Episode {
+  function start(task: Task): Episode {
     const { lines } = linesOf(task);
-    let [turn, soFar] = [at, kept];
+    let [turn, soFar] = [0, true];
     return {
       observe: async () => ({
         role: "agent",
@@ -104,14 +104,13 @@ export function entangledInstructions(options: EntangledOptions = {}): Environme
           ...said,
         };
       },
-      fork: async () => start(task, turn, soFar),
     };
   }
 
   return defineEnvironment({
     name: "entangled-instructions",
     summary: "follow instructions over many turns that hold on, overlap and contradict each other",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: instructionsGiven + 3, actionTokens: 16 },

@@ -99,10 +99,10 @@ function review(task: Task, trajectory: Trajectory): Review {
 
 const answerIn = (command: string): string | undefined => /^answer (.+)$/.exec(command)?.[1];
 
-function startAt(task: Task, heard: readonly string[], turns: number, over: boolean): Episode {
-  let said = heard;
-  let turn = turns;
-  let ended = over;
+function start(task: Task): Episode {
+  let said: readonly string[] = [];
+  let turn = 0;
+  let ended = false;
   return {
     async observe() {
       const last = said.at(-1);
@@ -140,9 +140,6 @@ function startAt(task: Task, heard: readonly string[], turns: number, over: bool
         }),
       };
     },
-    async fork() {
-      return startAt(task, said, turn, ended);
-    },
   };
 }
 
@@ -152,7 +149,7 @@ export function facts(): Environment {
   return defineEnvironment({
     name: "facts",
     summary: "answer questions about 171 countries by searching and looking things up, one to three hops",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits,
     limits: { turns: turnLimit, actionTokens: 12 },
@@ -162,7 +159,7 @@ export function facts(): Environment {
       if (tasks === undefined) made.set(split, (tasks = makeTasks(split as Split)));
       return tasks;
     },
-    start: async (task) => startAt(task, [], 0, false),
+    start: async (task) => start(task),
     vocabulary,
     expert,
     flawed,

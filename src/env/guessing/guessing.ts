@@ -69,10 +69,10 @@ export function guessing(options: GuessingOptions): Environment {
     );
   }
 
-  function start(task: Task, before: readonly string[] = [], heard = "", over = false): Episode {
+  function start(task: Task): Episode {
     const secret = secretOf(task);
-    const said = [...before];
-    let [reply, ended] = [heard, over];
+    const said: string[] = [];
+    let [reply, ended] = ["", false];
     return {
       observe: async () => ({
         role: "agent",
@@ -97,7 +97,6 @@ export function guessing(options: GuessingOptions): Environment {
           ...(ended && { end: { kind: "done", reason: success ? "found" : "out of questions", success } }),
         };
       },
-      fork: async () => start(task, said, reply, ended),
     };
   }
 
@@ -127,7 +126,6 @@ export function guessing(options: GuessingOptions): Environment {
     summary,
     // another answerer may answer differently each time
     abilities: new Set([
-      "fork",
       "stateKey",
       "expert",
       "legal",

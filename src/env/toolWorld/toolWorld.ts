@@ -96,7 +96,7 @@ export function toolWorld(options: ToolWorldOptions = {}): Environment {
   return defineEnvironment({
     name: "tool-world",
     summary: "look things up with tools that may fail, be missing, or be asked for what must be refused",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns, actionTokens: Math.max(...blocks) + 2 },

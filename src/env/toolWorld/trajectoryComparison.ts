@@ -76,7 +76,7 @@ export function trajectoryComparison(options: TrajectoryComparisonOptions = {}):
   const environment = defineEnvironment({
     name: "trajectory-pairs",
     summary: "say which of two attempts at a task with tools is the better one",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns: 1, actionTokens: 1 },

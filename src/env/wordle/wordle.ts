@@ -58,10 +58,10 @@ export function wordle(options: WordleOptions = {}): Environment {
   const guessed = (conversation: readonly Message[]): string[] =>
     conversation.flatMap((m) => (m.role === "assistant" ? (wordIn(m.content) ?? []) : []));
 
-  function start(task: Task, before: readonly string[] = [], spent = 0, heard = "", over = false): Episode {
+  function start(task: Task): Episode {
     const secret = task.reference ?? "";
-    const made = [...before];
-    let [turn, said, ended] = [spent, heard, over];
+    const made: string[] = [];
+    let [turn, said, ended] = [0, "", false];
     return {
       observe: async () => ({
         role: "agent",
@@ -87,7 +87,6 @@ export function wordle(options: WordleOptions = {}): Environment {
           ...(ended && { end: { kind: "done", reason: success ? "found" : "out of guesses", success } }),
         };
       },
-      fork: async () => start(task, made, turn, said, ended),
     };
   }
 
@@ -122,13 +121,7 @@ export function wordle(options: WordleOptions = {}): Environment {
   return defineEnvironment({
     name: "wordle",
     summary: "find a hidden word of five letters within six guesses, each marked letter by letter",
-    abilities: new Set([
-      "fork",
-      "replay",
-      "stateKey",
-      "expert",
-      ...(legal ? (["legal"] as const) : []),
-    ] as const),
+    abilities: new Set(["replay", "stateKey", "expert", ...(legal ? (["legal"] as const) : [])] as const),
     roles: ["agent"],
     splits: heldOutSplits,
     limits: { turns, actionTokens: length + 1 },

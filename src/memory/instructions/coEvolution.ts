@@ -88,10 +88,10 @@ export function coEvolved(options: CoEvolutionOptions): {
         .map((t) => ({ id: t.id, group: t.task, members: [t.id] }));
       return { trajectories, units };
     },
-    async update(ctx, batch, objectives, evidence) {
+    async update(ctx, batch, objectives, annotated) {
       const before = membersOf(ctx, options);
-      const learnt = await each(ctx, batch, objectives, evidence);
-      const { members, attempts } = judged(ctx, before, evidence, options, rate);
+      const learnt = await each(ctx, batch, objectives, annotated);
+      const { members, attempts } = judged(ctx, before, annotated, options, rate);
       const buffer = remembered(attemptsIn.parse(ctx.memory.get(attemptsKey) ?? []), attempts, kept);
       const due = (ctx.clock.iteration + 1) % every === 0;
       const after = due ? await evolved(ctx, members, buffer, options) : members;

@@ -8,6 +8,7 @@ import { searchCatalogue } from "../../method/search.ts";
 import { settingRows } from "../../method/settings.ts";
 import { catalogue } from "../../methods/catalogue.ts";
 import { readEvidence } from "../../methods/evidence.ts";
+import { caveatsOf, opponentsOf } from "../../methods/opponents.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { MethodDetail, MethodRow, MethodsPage } from "./types.ts";
@@ -55,7 +56,7 @@ function detailOf(m: CatalogueEntry): MethodDetail {
     ...(equation !== undefined && { equation }),
     ...(source !== undefined && { source }),
     ...(m.kind !== "method" && { law: m.law }),
-    ...(evidence && { evidence }),
+    ...(evidence && { evidence, opponents: opponentsOf(evidence), caveats: caveatsOf(evidence) }),
     needs: needsOf(m),
     slots: m.kind === "method" ? compositionOf(m) : [],
     settings: Object.fromEntries(changed),

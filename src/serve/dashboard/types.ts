@@ -7,6 +7,7 @@ import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { HealthReport } from "../../diagnose/health/health.ts";
 import type { Dropped } from "../../exchange/derived.ts";
 import type { StoredEvidence } from "../../methods/evidence.ts";
+import type { Opponents } from "../../methods/opponents.ts";
 import type { Evaluation } from "../../store/runStore.ts";
 import type { RunState } from "../../store/schema.ts";
 import type { CheckEvidence } from "../../train/check.ts";
@@ -202,6 +203,9 @@ export interface MethodDetail extends MethodRow {
     readonly help: string;
   }[];
   readonly evidence?: StoredEvidence;
+  /** With the evidence: the arms that ran beside the method, whether its ingredient matters, and what to know beside the verdict. */
+  readonly opponents?: Opponents;
+  readonly caveats?: readonly string[];
   readonly command: string;
 }
 

@@ -6,7 +6,7 @@ import type { Model } from "../../core/model.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readModel } from "../../engine/local/checkpoint.ts";
 import type { FetchOptions } from "../../engine/local/hub.ts";
-import { localEngine, type RunOptions } from "../../engine/local/index.ts";
+import { type ComputeOptions, localEngine } from "../../engine/local/index.ts";
 import { folderOf } from "../../engine/local/locate.ts";
 import type { Projection } from "../../engine/local/parameters.ts";
 
@@ -30,7 +30,7 @@ export interface Base {
   dispose(): Promise<void>;
 }
 
-export interface BaseOptions extends Pick<RunOptions, "device" | "threads" | "memory"> {
+export interface BaseOptions extends Pick<ComputeOptions, "device" | "threads" | "memory"> {
   /** Longest sequence, in tokens; limited by the model's own maximum. Default 4096. */
   readonly contextTokens?: number;
   readonly hub?: FetchOptions;

@@ -101,7 +101,7 @@ function faultIn(
   }
   if (width !== 1 && name !== "cross_entropy") {
     return fault(
-      `target_tokens: got ${width} at a token, expected one for ${name}. Several go with cross_entropy.`,
+      `target_tokens: got ${width} at a token, expected one for ${name}. Only cross_entropy takes several.`,
     );
   }
   const strange =

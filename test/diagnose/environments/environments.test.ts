@@ -99,7 +99,6 @@ const faults: Readonly<Record<string, readonly ["error" | "warning", string, Reg
   ],
   "ability-missing": ["error", "claims", /no `expert` player/],
   "ability-unknown": ["error", "claims", /no ability "replays"/],
-  "fork-shares-state": ["error", "claims", /A fork answers the same action otherwise/],
   "reply-too-long": ["warning", "context", /longer than limits\.actionTokens, 1; the longest has 3 tokens/],
 };
 

@@ -53,7 +53,6 @@ export function play(
       const success = said === task.reference;
       return { rewards: { outcome: Number(success) }, end: { kind: "done", reason: said, success } };
     },
-    fork: async () => play(task, more, state),
     ...more,
   };
 }
@@ -61,7 +60,7 @@ export function play(
 export const parcels = (more: Partial<Environment> = {}): Environment => ({
   name: "parcels",
   summary: "look at the label, then choose the dock",
-  abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+  abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
   roles: ["agent"],
   splits: Object.keys(splits),
   limits: { turns: 3, actionTokens: 3, seconds: 0.3 },

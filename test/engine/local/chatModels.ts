@@ -1,7 +1,8 @@
 /** Small checkpoints in the form of Hugging Face folders: byte-level tokenizers, chat templates, random weights. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type DecoderConfig, toHuggingFace } from "../../../src/engine/local/config.ts";
+import type { DecoderConfig } from "../../../src/engine/local/config.ts";
+import { toHuggingFace } from "../../../src/engine/local/huggingFaceConfig.ts";
 import { parametersOf, type Weights } from "../../../src/engine/local/parameters.ts";
 import {
   type NamedTensor,

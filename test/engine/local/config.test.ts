@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type DecoderConfig,
-  fromHuggingFace,
-  plain,
-  toHuggingFace,
-} from "../../../src/engine/local/config.ts";
+import { type DecoderConfig, plain } from "../../../src/engine/local/config.ts";
+import { fromHuggingFace, toHuggingFace } from "../../../src/engine/local/huggingFaceConfig.ts";
 import { failsWith } from "./support.ts";
 
 const read = (json: Record<string, unknown>): DecoderConfig => fromHuggingFace(json, "config.json");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Model, StepRule } from "../../../src/core/model.ts";
-import { fromHuggingFace } from "../../../src/engine/local/config.ts";
+import { fromHuggingFace } from "../../../src/engine/local/huggingFaceConfig.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
 import { parametersOf, sizeOfParameter } from "../../../src/engine/local/parameters.ts";
 import { rotaryFrequencies } from "../../../src/engine/local/rotaryTables.ts";

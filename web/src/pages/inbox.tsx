@@ -165,11 +165,11 @@ function Lesson({ of: becomes }: { readonly of: Becomes }) {
 }
 
 const nothing = {
-  same: "it changes nothing but blanks, case or punctuation",
-  duplicate: "the very same came before",
+  same: "it changes only blanks, case or punctuation",
+  duplicate: "it is a duplicate of an earlier example",
   rejected: "a reviewer rejected it",
-  overruled: "its giver said otherwise later",
-  noReply: "it is about no single reply that is known",
+  overruled: "the user changed it later",
+  noReply: "it is not about a single known reply",
   otherPrompt: "it compares replies to different prompts",
 } as const;
 

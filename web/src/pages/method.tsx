@@ -6,7 +6,7 @@ import { useLoaded } from "../api.ts";
 import { Equation } from "../parts/equation.tsx";
 import { Evidence } from "../parts/evidence.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
-import { duration } from "../parts/words.ts";
+import { digits, duration } from "../parts/words.ts";
 
 export function Method() {
   const { params } = useRoute();
@@ -90,11 +90,21 @@ function Composition({ method: m }: { readonly method: MethodDetail }) {
           `; settings ${settings.map(([name, value]) => `${name} ${String(value)}`).join(", ")}`}
         .
       </p>
+      {m.options.length > 0 && (
+        <ul class="faint">
+          {m.options.map((option) => (
+            <li key={option.name}>
+              <code>--set {option.name}=</code> {option.help} (default {String(option.default)};{" "}
+              {option.range})
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }
 
-function Found({ method: { evidence: e, id } }: { readonly method: MethodDetail }) {
+function Found({ method: { evidence: e, id, opponents, caveats = [] } }: { readonly method: MethodDetail }) {
   if (!e)
     return (
       <p class="faint">
@@ -122,6 +132,16 @@ function Found({ method: { evidence: e, id } }: { readonly method: MethodDetail 
           {e.seeds.length} seeds, attempt {e.attempts}, {duration(e.seconds)}; the shaded band is smaller than
           what was stated to be of interest
         </li>
+        {opponents && (
+          <li>
+            level {e.level}; its ingredient: {opponents.ingredient}
+            {opponents.simpler &&
+              `, ahead of "${opponents.simpler.what}" by ${digits(opponents.simpler.lead.mean)} [${digits(opponents.simpler.lead.low)}, ${digits(opponents.simpler.lead.high)}]`}
+          </li>
+        )}
+        {caveats.map((caveat) => (
+          <li key={caveat}>{caveat}</li>
+        ))}
       </ul>
       {e.notes && <p>{e.notes}</p>}
     </>

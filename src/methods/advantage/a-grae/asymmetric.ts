@@ -32,8 +32,8 @@ export function asymmetric(options: AsymmetricOptions = {}): Advantage<null> {
   return {
     name: "asymmetric",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const groups = scoredGroups(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const groups = scoredGroups(annotated, options);
       const all = groups.map((group) => moments(group.map((s) => s.value)));
       const m = all.reduce((sum, { mean }) => sum + mean / all.length, 0);
       const values = new Map<Id, number>();
@@ -49,7 +49,7 @@ export function asymmetric(options: AsymmetricOptions = {}): Advantage<null> {
         }
       });
       const stats = { ...groupStats(groups), ...(groups.length > 0 && { progress: m }) };
-      return { advantages: spread(evidence, values, soFar), next: null, stats };
+      return { advantages: spread(annotated, values, soFar), next: null, stats };
     },
   };
 }

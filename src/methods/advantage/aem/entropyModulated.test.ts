@@ -28,9 +28,9 @@ const ones = ({ trajectories }: AnnotatedExperience): Advantages =>
 
 /** The factor of every response. */
 function factors(entropies: readonly (readonly number[])[], strength?: number): number[][] {
-  const evidence = responses(entropies);
+  const annotated = responses(entropies);
   const estimator = entropyModulated(strength === undefined ? {} : { strength });
-  const { advantages } = estimator.apply(evidence, null, ones(evidence));
+  const { advantages } = estimator.apply(annotated, null, ones(annotated));
   return entropies.map((turns, i) => turns.map((_, k) => advantages.get(`${i}`)![2 * k]!));
 }
 
@@ -66,12 +66,12 @@ test("factors have the mean 1 over the responses of a group, and favour the sure
 });
 
 test("equally sure responses keep their advantages to the last bit", () => {
-  const evidence = responses([[0.7, 0.7], [0.7]]);
+  const annotated = responses([[0.7, 0.7], [0.7]]);
   const soFar = new Map([
     ["0", Float32Array.of(0.1, 0.2, 0.3, 0.4)],
     ["1", Float32Array.of(-5, 6)],
   ]);
-  assert.deepEqual(entropyModulated().apply(evidence, null, soFar).advantages, soFar);
+  assert.deepEqual(entropyModulated().apply(annotated, null, soFar).advantages, soFar);
 });
 
 test("without entropies the surprisal of the tokens decides; without advantages there is nothing to scale", () => {

@@ -75,10 +75,10 @@ export function kernels(options: KernelsOptions = {}): Environment {
     return said === task.metadata.slow ? partial : wrong;
   }
 
-  function startAt(task: Task, random: Random, done: number, last: string, over: boolean): Episode {
-    let turn = done;
-    let heard = last;
-    let ended = over;
+  function start(task: Task, random: Random): Episode {
+    let turn = 0;
+    let heard = "new";
+    let ended = false;
     const view = (): string => `${task.metadata.operation} ${heard}`;
     return {
       async observe() {
@@ -98,20 +98,19 @@ export function kernels(options: KernelsOptions = {}): Environment {
         const reason = turn >= turns ? "last turn" : "out of room";
         return ended ? { rewards, end: { kind: "done", reason, success: kind.speed >= 1.2 } } : { rewards };
       },
-      fork: async () => startAt(task, random, turn, heard, ended),
     };
   }
 
   return defineEnvironment({
     name: "kernels",
     summary: "write an operation faster than the library does; a library call is right and useless",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 1 },
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: operations }, (_, i) => taskAt(split, i)) : [],
-    start: async (task, random) => startAt(task, random, 0, "new", false),
+    start: async (task, random) => start(task, random),
     vocabulary: () => [
       ...words,
       "new wrong slow fast",

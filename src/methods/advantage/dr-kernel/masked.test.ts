@@ -5,17 +5,17 @@ import { masked } from "../../../advantage/masked.ts";
 import { mismatchRejected } from "./mismatchRejected.ts";
 
 test("masked multiplies turn by turn, and leaves alone what the note does not know", () => {
-  const evidence = evidenceOf([[1, 1]], () => 2);
+  const annotated = evidenceOf([[1, 1]], () => 2);
   const notes = { kept: new Map([["0.0", Float32Array.of(1, 0)]]) };
   const soFar = new Map([
     ["0.0", Float32Array.of(1, 2, 3, 4)],
     ["0.1", Float32Array.of(5, 6, 7, 8)],
   ]);
-  const { advantages, stats } = masked({ note: "kept" }).apply({ ...evidence, notes }, null, soFar);
+  const { advantages, stats } = masked({ note: "kept" }).apply({ ...annotated, notes }, null, soFar);
   assert.deepEqual([...advantages.get("0.0")!], [1, 2, 0, 0]);
   assert.deepEqual([...advantages.get("0.1")!], [5, 6, 7, 8]);
   assert.deepEqual(stats, { kept: 0.5 });
-  assert.equal(masked({ note: "kept" }).apply(evidence, null, undefined).advantages.size, 0);
+  assert.equal(masked({ note: "kept" }).apply(annotated, null, undefined).advantages.size, 0);
 });
 
 test("mismatchRejected drops who drifts on the whole, and who has one token that the trainer finds impossible", () => {

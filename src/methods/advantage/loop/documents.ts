@@ -1,5 +1,5 @@
 /** Documents to read before one call: the call succeeds if the right documents were read first. */
-import { type Random, randomStream, shuffled } from "../../../core/random.ts";
+import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import {
   alreadyOver,
@@ -57,10 +57,10 @@ export function documents(options: DocumentsOptions = {}): Environment {
   const passed = (task: Task, read: ReadonlySet<string>): number =>
     (neededBy(task).filter((d) => read.has(d)).length / needed) ** 2;
 
-  function startAt(task: Task, had: ReadonlySet<string>, done: number, over: boolean): Episode {
-    const read = new Set(had);
-    let turn = done;
-    let ended = over;
+  function start(task: Task): Episode {
+    const read = new Set<string>();
+    let turn = 0;
+    let ended = false;
     return {
       async observe() {
         const messages = turn === 0 ? [] : [{ role: "user" as const, content: view(task, read) }];
@@ -82,7 +82,6 @@ export function documents(options: DocumentsOptions = {}): Environment {
         ended = turn >= turns;
         return ended ? { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } } : {};
       },
-      fork: async () => startAt(task, read, turn, ended),
     };
   }
 
@@ -94,13 +93,13 @@ export function documents(options: DocumentsOptions = {}): Environment {
   return defineEnvironment({
     name: "documents",
     summary: "read the documents that a job needs, then make its call once",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 1 },
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: jobs }, (_, i) => taskAt(split, i)) : [],
-    start: async (task: Task, _random: Random) => startAt(task, new Set(), 0, false),
+    start: async (task) => start(task),
     vocabulary: () => [...names, call, ": nothing", ...Array.from({ length: 2 * jobs }, (_, i) => `job${i}`)],
     expert,
     async verify(task: Task, trajectory: Trajectory) {

@@ -83,9 +83,9 @@ export function counsel(options: CounselOptions = {}): Environment {
     };
   }
 
-  function startAt(task: Task, random: Random, before: readonly string[], over: boolean): Episode {
-    const said = [...before];
-    let ended = over;
+  function start(task: Task, random: Random): Episode {
+    const said: string[] = [];
+    let ended = false;
     return {
       async observe() {
         const messages = said.length === 0 ? [] : [{ role: "user" as const, content: view(said) }];
@@ -107,7 +107,6 @@ export function counsel(options: CounselOptions = {}): Environment {
         const reason = tired ? "left" : "over";
         return { rewards: { judge, outcome }, end: { kind: "done", reason, success: after > 0 } };
       },
-      fork: async () => startAt(task, random, said, ended),
     };
   }
 
@@ -121,13 +120,13 @@ export function counsel(options: CounselOptions = {}): Environment {
   return defineEnvironment({
     name: "counsel",
     summary: "lift somebody's mood in a talk; advice helps after a question, and a judge scores each reply",
-    abilities: new Set(["fork", "expert", "legal"] as const),
+    abilities: new Set(["expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 1 },
     tasks: (split) =>
       splits.some((s) => s === split) ? Array.from({ length: people }, (_, i) => taskAt(split, i)) : [],
-    start: async (task, random) => startAt(task, random, [], false),
+    start: async (task, random) => start(task, random),
     vocabulary: () => [
       ...replies,
       "none probed answered",

@@ -15,8 +15,8 @@ import { bestOfN } from "./method.ts";
 
 /** @param scores by trajectory; the environment gives the others none. */
 async function chosen(scores: Readonly<Record<string, number>>, groups: readonly number[]) {
-  const evidence = evidenceOf(groups.map((n) => Array.from({ length: n }, () => 0)));
-  const rollout: Rollout = async () => evidence;
+  const annotated = evidenceOf(groups.map((n) => Array.from({ length: n }, () => 0)));
+  const rollout: Rollout = async () => annotated;
   const counted: Partial<Record<Counter, number>> = {};
   const count = (name: Counter, amount: number): void => {
     counted[name] = (counted[name] ?? 0) + amount;

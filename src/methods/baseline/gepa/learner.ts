@@ -31,12 +31,12 @@ export function reflectiveSearch(options: ReflectiveSearchOptions): {
       const { set, tasks } = planOf(ctx, settings);
       return { trajectories: await playedUnder(ctx, set, tasks, 0, settings), units: [] };
     },
-    async update(ctx, _batch, _objectives, evidence) {
+    async update(ctx, _batch, _objectives, annotated) {
       const plan = planOf(ctx, settings);
       const begun = plan.pool ?? (await begin(ctx, plan.set, settings));
       const done = plan.merged
-        ? await mergeTurn(ctx, begun, plan.merged, evidence, settings)
-        : await rewriteTurn(ctx, begun, plan.parent ?? begun.members[0]!, evidence, settings);
+        ? await mergeTurn(ctx, begun, plan.merged, annotated, settings)
+        : await rewriteTurn(ctx, begun, plan.parent ?? begun.members[0]!, annotated, settings);
       keepPool(ctx, done.pool);
       const best = bestOf(done.pool.members);
       if (best) ctx.artefacts.adopt(best.id);

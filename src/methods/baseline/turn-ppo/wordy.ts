@@ -25,7 +25,6 @@ export function wordy(environment: Environment, options: WordyOptions = {}): Env
   const within = (episode: Episode): Episode => ({
     ...episode,
     act: (action) => episode.act({ ...action, content: spoken(action.content) }),
-    ...(episode.fork && { fork: async () => within(await episode.fork!()) }),
   });
   const { vocabulary, expert, flawed, verify, limits, ...rest } = environment;
   const thinking =

@@ -74,8 +74,8 @@ export function offPolicyActorCritic(options: OffPolicyActorCriticOptions): Upda
     capacity = 5000,
     observation = conversation,
   } = options;
-  return async (ctx, _batch, objectives, evidence) => {
-    const replay = [...fromMemory(ctx.memory.get(replayKey)), ...transitionsOf(evidence, observation)].slice(
+  return async (ctx, _batch, objectives, annotated) => {
+    const replay = [...fromMemory(ctx.memory.get(replayKey)), ...transitionsOf(annotated, observation)].slice(
       -capacity,
     );
     ctx.memory.set(replayKey, toMemory(replay));

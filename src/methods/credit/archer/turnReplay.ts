@@ -27,17 +27,17 @@ export interface Transition {
  * unknown. So are turns without tokens.
  */
 export function transitionsOf(
-  evidence: AnnotatedExperience,
+  annotated: AnnotatedExperience,
   observation: (turn: Turn) => string,
 ): Transition[] {
   const earned = new Map<Id, number[]>();
-  for (const t of evidence.trajectories) earned.set(t.id, new Array<number>(t.turns.length).fill(0));
-  for (const { at, value } of Object.values(evidence.channels).flat()) {
+  for (const t of annotated.trajectories) earned.set(t.id, new Array<number>(t.turns.length).fill(0));
+  for (const { at, value } of Object.values(annotated.channels).flat()) {
     const own = earned.get(at.trajectory);
     const turn = at.turn ?? (own?.length ?? 0) - 1;
     if (own && turn >= 0 && turn < own.length) own[turn]! += value;
   }
-  return evidence.trajectories.flatMap(({ id, turns, end }) =>
+  return annotated.trajectories.flatMap(({ id, turns, end }) =>
     turns.flatMap((turn, k): Transition[] => {
       const next = turns[k + 1];
       if (!turn.tokens || (!next && end.kind !== "done")) return [];

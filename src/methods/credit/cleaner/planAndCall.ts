@@ -51,8 +51,8 @@ export function planAndCall(options: PlanAndCallOptions = {}): Environment {
     const call = calls.map((text) => text.trim().split(/\s+/)).find(isWellFormed);
     return call && Number(call[2] === task.reference);
   };
-  function start(task: Task, made: readonly string[] = []): Episode {
-    const calls = [...made];
+  function start(task: Task): Episode {
+    const calls: string[] = [];
     return {
       observe: async () => ({
         role: "agent",
@@ -72,14 +72,13 @@ export function planAndCall(options: PlanAndCallOptions = {}): Environment {
         const end = { kind: "done", reason: "never well-formed", success: false } as const;
         return { rewards: { outcome: 0 }, text: "malformed", end };
       },
-      fork: async () => start(task, calls),
     };
   }
 
   return defineEnvironment({
     name: "plan-and-call",
     summary: "plan, then call the right operation in well-formed words; malformed calls may be tried again",
-    abilities: new Set(["expert", "fork", "replay", "stateKey"]),
+    abilities: new Set(["expert", "replay", "stateKey"]),
     roles: ["agent"],
     splits: ["train"],
     limits: { turns, actionTokens: 5 },

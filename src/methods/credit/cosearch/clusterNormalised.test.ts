@@ -33,8 +33,8 @@ function evidenceOf(
   const units = trajectories.map((t) => ({ id: t.id, group: t.task, members: [t.id] }));
   return { trajectories, units, notes: {}, signals: [], channels };
 }
-const apply = (evidence: AnnotatedExperience, channels = ["a"]) =>
-  clusterNormalised({ channels }).apply(evidence, null, undefined);
+const apply = (annotated: AnnotatedExperience, channels = ["a"]) =>
+  clusterNormalised({ channels }).apply(annotated, null, undefined);
 
 test("overlap is the F1 of shared words, counted", () => {
   // 2 shared of 3 and 2: 4/5. "b b" and "b": 1 shared: 2/3
@@ -103,12 +103,12 @@ test("without credits there is nothing; what is there is added to", () => {
     next: null,
     stats: { clusters: 0 },
   });
-  const evidence = evidenceOf([[{ asked: "x", value: 1 }], [{ asked: "x", value: 0 }]]);
+  const annotated = evidenceOf([[{ asked: "x", value: 1 }], [{ asked: "x", value: 0 }]]);
   const soFar = new Map([
     ["t0", Float32Array.of(2, 3)],
     ["other", Float32Array.of(9)],
   ]);
-  const { advantages } = clusterNormalised({ channels: ["a"] }).apply(evidence, null, soFar);
+  const { advantages } = clusterNormalised({ channels: ["a"] }).apply(annotated, null, soFar);
   assert.deepEqual([...advantages.get("t0")!], [3, 4]);
   assert.deepEqual([...advantages.get("other")!], [9]);
 });

@@ -110,12 +110,8 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
     readonly over: boolean;
   }
 
-  function start(
-    task: Task,
-    random: Random,
-    from: State = { hop: 0, asked: undefined, served: 0, over: false },
-  ): Episode {
-    let state = from;
+  function start(task: Task, random: Random): Episode {
+    let state: State = { hop: 0, asked: undefined, served: 0, over: false };
     const query = (phrasing: number): string => `${task.metadata.question} hop${state.hop} p${phrasing}`;
 
     function search(said: string): Step {
@@ -168,14 +164,13 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
         if (state.asked !== undefined) return rank(said, state.asked);
         return state.hop < hops ? search(said) : answer(said);
       },
-      fork: async () => start(task, random, state),
     };
   }
 
   return defineEnvironment({
     name: "ranked-search",
     summary: "two hops of search for two roles: the agent phrases queries, a ranker picks what it reads",
-    abilities: new Set(["fork", "stateKey", "expert"] as const),
+    abilities: new Set(["stateKey", "expert"] as const),
     roles: [agent, ranker],
     splits,
     limits: { turns: 2 * hops + 1, actionTokens: shown + 1 },

@@ -65,7 +65,7 @@ export function errands(options: ErrandsOptions = {}): Environment {
   return defineEnvironment({
     name: "errands",
     summary: "run errands of several steps, saying a plan and an action each turn; only the end is paid",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 3 },

@@ -38,8 +38,8 @@ function evidenceOf(turns: readonly Told[], block: readonly number[] = [1, 2, 3]
   };
 }
 
-function apply(evidence: AnnotatedExperience, options: HierarchicalOptions = {}) {
-  const { advantages, columns, stats } = hierarchical(options).apply(evidence, null, undefined);
+function apply(annotated: AnnotatedExperience, options: HierarchicalOptions = {}) {
+  const { advantages, columns, stats } = hierarchical(options).apply(annotated, null, undefined);
   const column = (head: string): number[] => [...(columns![`return.${head}`]!.get("t") ?? [])];
   return { advantage: [...(advantages.get("t") ?? [])], column, stats, columns: columns! };
 }
@@ -93,8 +93,8 @@ test("a later segment's reward does not reach the actions of an earlier one", ()
 
 test("a turn without action tokens is action as a whole, and keeps its plan", () => {
   const plain = [{ says: "nonsense", reward: 1, high: 0, low: 0, term: 0 }];
-  const evidence = evidenceOf([...plain, ...plain.map((t) => ({ ...t, reward: 3 }))], [0, 0, 0]);
-  const { advantage, column, stats } = apply(evidence, { lambda: { turns: 0, segments: 0 } });
+  const annotated = evidenceOf([...plain, ...plain.map((t) => ({ ...t, reward: 3 }))], [0, 0, 0]);
+  const { advantage, column, stats } = apply(annotated, { lambda: { turns: 0, segments: 0 } });
   // low is read before the first token, where the note says 9: 1 + 9 − 9 = 1 and 3 − 9 = −6
   near(column("low"), [10, _, _, 3, _, _]);
   near(advantage, [1, 1, 1, -1, -1, -1]);

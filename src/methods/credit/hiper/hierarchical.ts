@@ -47,11 +47,11 @@ export function hierarchical(options: HierarchicalOptions = {}): Advantage<null>
   return {
     name: "hierarchical",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const members = new Set(evidence.units.flatMap((u) => u.members));
-      const told = evidence.trajectories.flatMap((t) => {
-        const reward = members.has(t.id) ? rewardsOf(t, evidence.channels, options) : undefined;
-        return reward ? [{ t, estimates: estimatesOf(t, reward, evidence.notes, options) }] : [];
+    apply: (annotated, _state, soFar) => {
+      const members = new Set(annotated.units.flatMap((u) => u.members));
+      const told = annotated.trajectories.flatMap((t) => {
+        const reward = members.has(t.id) ? rewardsOf(t, annotated.channels, options) : undefined;
+        return reward ? [{ t, estimates: estimatesOf(t, reward, annotated.notes, options) }] : [];
       });
       const scales = Object.fromEntries(
         hierarchyHeads.map((head) => {

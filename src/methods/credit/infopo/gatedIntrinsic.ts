@@ -35,12 +35,12 @@ export function gatedIntrinsic(options: GatedIntrinsicOptions): Advantage<null> 
   return {
     name: "gatedIntrinsic",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const byId = mapById(evidence.trajectories);
-      const credits = Map.groupBy(evidence.channels[channel] ?? [], ({ at }) => at.trajectory);
+    apply: (annotated, _state, soFar) => {
+      const byId = mapById(annotated.trajectories);
+      const credits = Map.groupBy(annotated.channels[channel] ?? [], ({ at }) => at.trajectory);
       const intrinsic = new Map<Id, Float32Array>();
       const gates = new Map<Id, number>();
-      for (const group of scoredGroups(evidence, { channels: outcome })) {
+      for (const group of scoredGroups(annotated, { channels: outcome })) {
         const gate = 1 / (1 + Math.exp(moments(group.map((s) => s.value)).deviation / temperature));
         const members = [...new Set(group.flatMap((s) => s.unit.members))];
         const values = members.flatMap((id) => {

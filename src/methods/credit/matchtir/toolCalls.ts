@@ -1,5 +1,5 @@
 /** Jobs that take a few exact tool calls, in any order, before they can be closed. */
-import { type Random, randomStream, shuffled } from "../../../core/random.ts";
+import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import {
   alreadyOver,
@@ -55,10 +55,10 @@ export function toolCalls(options: ToolCallsOptions = {}): Environment {
   const said = (task: Task, done: ReadonlySet<string>): string =>
     [task.prompt[0]!.content, ...callsOf(task).flatMap((c) => (done.has(c.name) ? [c.name] : []))].join(" ");
 
-  function start(task: Task, _random: Random, had: ReadonlySet<string> = new Set(), taken = 0): Episode {
-    const done = new Set(had);
-    let turn = taken;
-    let over = turn >= turns;
+  function start(task: Task): Episode {
+    const done = new Set<string>();
+    let turn = 0;
+    let over = false;
     return {
       observe: async () => {
         const state = said(task, done);
@@ -82,20 +82,19 @@ export function toolCalls(options: ToolCallsOptions = {}): Environment {
         over = turn >= turns;
         return over ? { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } } : {};
       },
-      fork: async () => start(task, _random, done, turn),
     };
   }
 
   return defineEnvironment({
     name: "tool-calls",
     summary: "make the few exact tool calls that a job needs, then close it",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 4 },
     tasks: (split) =>
       splits.includes(split) ? Array.from({ length: jobs }, (_, index) => taskAt(split, index)) : [],
-    start: async (task, random) => start(task, random),
+    start: async (task) => start(task),
     vocabulary: () => [
       "done call close ;",
       ...names,

@@ -19,9 +19,9 @@ const soFar = new Map([
 ]);
 
 /** One number per turn. */
-function apply(evidence: AnnotatedExperience, limit?: number): number[][] {
+function apply(annotated: AnnotatedExperience, limit?: number): number[][] {
   const estimator = evidenceWeighted({ channel: "speaks", ...(limit === undefined ? {} : { limit }) });
-  const { advantages } = estimator.apply(evidence, null, soFar);
+  const { advantages } = estimator.apply(annotated, null, soFar);
   return ["0.0", "0.1"].map((id) => [...advantages.get(id)!].filter((_, a) => a % 2 === 0));
 }
 

@@ -30,9 +30,11 @@ export function evidenceWeighted(options: EvidenceWeightedOptions): Advantage<nu
   return {
     name: "evidenceWeighted",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const groupOf = new Map(evidence.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
-      const credits = evidence.channels[channel] ?? [];
+    apply: (annotated, _state, soFar) => {
+      const groupOf = new Map(
+        annotated.units.flatMap(({ members, group }) => members.map((m) => [m, group])),
+      );
+      const credits = annotated.channels[channel] ?? [];
       const groups = Map.groupBy(credits, ({ at }) => groupOf.get(at.trajectory));
       const scales = new Map([...groups].map(([group, own]) => [group, moments(own.map((c) => c.value))]));
       const scores = new Map<Id, Map<number, number>>();
@@ -44,7 +46,7 @@ export function evidenceWeighted(options: EvidenceWeightedOptions): Advantage<nu
         own.set(at.turn, deviation === 0 ? 0 : (value - mean) / Math.max(deviation, leastDeviation));
       }
       const advantages = new Map(soFar);
-      for (const t of evidence.trajectories) {
+      for (const t of annotated.trajectories) {
         const before = soFar?.get(t.id);
         const own = scores.get(t.id);
         if (!before || !own) continue;

@@ -40,7 +40,7 @@ export function queries({ turns = 4, accuracy = 0.75 }: QueriesOptions = {}): En
   return defineEnvironment({
     name: "queries",
     summary: "search a few times, then answer; a judge of single queries can be fooled by wordy ones",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: turns + 1, actionTokens: 1 },

@@ -53,12 +53,3 @@ test("artefact: the last edit ends it, and what is no action is worth nothing", 
   const odd = await (await env.start(task, randomStream(3))).act(act("paint"));
   assert.deepEqual(odd.rewards, { outcome: 0, invalid: 1 });
 });
-
-test("artefact: a fork goes on as the original does", async () => {
-  const episode = await env.start(task, randomStream(4));
-  await episode.act(act("guided"));
-  const copy = await episode.fork!();
-  const step = await episode.act(act("random"));
-  assert.deepEqual(await copy.act(act("random")), step);
-  assert.deepEqual(await copy.observe(), await episode.observe());
-});

@@ -74,7 +74,7 @@ export function artefact(options: ArtefactOptions = {}): Environment {
   return defineEnvironment({
     name: "artefact",
     summary: "improve an artefact by edits that may harm it, and stop in time",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: most, actionTokens: 1 },

@@ -72,11 +72,10 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
     };
   }
 
-  function start(
-    task: Task,
-    from = { kept: [] as readonly Find[], made: 0, judged: undefined as Find | undefined },
-  ) {
-    let { kept, made, judged } = from;
+  function start(task: Task): Episode {
+    let kept: readonly Find[] = [];
+    let made = 0;
+    let judged: Find | undefined;
     const goOn = (step: Step): Step => {
       if (judged || made < searches) return step;
       const last = answer(task, kept);
@@ -98,21 +97,19 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
       else judged = find;
       return goOn({});
     };
-    const episode: Episode = {
+    return {
       observe: async () => ({
         role: "agent",
         observation: { messages: [{ role: "user", content: judged ? seen(judged) : asked(task, made) }] },
       }),
       act: async ({ content }) => act(content.trim()),
-      fork: async () => start(task, { kept, made, judged }),
     };
-    return episode;
   }
 
   return defineEnvironment({
     name: "judged-search",
     summary: "search sources of different worth, judge each find, answer by what was kept",
-    abilities: new Set(["expert", "fork", "replay"]),
+    abilities: new Set(["expert", "replay"]),
     roles: ["agent"],
     splits: ["train"],
     limits: { turns: 2 * searches + 1, actionTokens: 1 },

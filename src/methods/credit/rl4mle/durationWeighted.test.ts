@@ -8,9 +8,9 @@ const turn = (seconds?: number) => turnOf([1], [2, 3], seconds === undefined ? {
 
 function apply(durations: Readonly<Record<string, readonly (number | undefined)[]>>, each = 1) {
   const trajectories = Object.entries(durations).map(([id, own]) => trajectoryOf(id, own.map(turn)));
-  const evidence: AnnotatedExperience = { ...evidenceOf([]), trajectories };
+  const annotated: AnnotatedExperience = { ...evidenceOf([]), trajectories };
   const soFar = new Map(trajectories.map((t) => [t.id, new Float32Array(2 * t.turns.length).fill(each)]));
-  const { advantages, stats } = durationWeighted().apply(evidence, null, soFar);
+  const { advantages, stats } = durationWeighted().apply(annotated, null, soFar);
   return { values: Object.fromEntries([...advantages].map(([id, xs]) => [id, [...xs]])), stats };
 }
 

@@ -39,7 +39,7 @@ export function jobs({ programs = usual }: JobsOptions = {}): Environment {
   return defineEnvironment({
     name: "jobs",
     summary: "run one of two programs; the better one takes ten times as long",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 1 },

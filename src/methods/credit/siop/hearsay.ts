@@ -53,9 +53,9 @@ export function hearsay(options: HearsayOptions = {}): Environment {
     return `a${(right + 1 + random.below(answers - 1)) % answers}`;
   }
 
-  function start(task: Task, random: Random, had?: string, taken = 0): Episode {
-    let heard = had;
-    let turn = taken;
+  function start(task: Task, random: Random): Episode {
+    let heard: string | undefined;
+    let turn = 0;
     return {
       observe: async () => {
         const question = task.prompt[0]!.content;
@@ -82,14 +82,13 @@ export function hearsay(options: HearsayOptions = {}): Environment {
           ? { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } }
           : {};
       },
-      fork: async () => start(task, random, heard, turn),
     };
   }
 
   return defineEnvironment({
     name: "hearsay",
     summary: "answer by memory or by what a tool says, of which one is right more often",
-    abilities: new Set(["fork", "stateKey", "expert"] as const),
+    abilities: new Set(["stateKey", "expert"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 2 },

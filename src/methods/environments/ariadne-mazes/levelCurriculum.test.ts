@@ -17,7 +17,7 @@ const tasks: Task[] = Array.from({ length: 30 }, (_, i) => ({
 
 const tried = (task: string, success: boolean, more: Partial<Trajectory> = {}): Trajectory =>
   trajectoryOf(`${task} ${success}`, [], { task, end: { kind: "done", reason: "over", success }, ...more });
-const evidence = (trajectories: Trajectory[]): AnnotatedExperience => ({
+const annotated = (trajectories: Trajectory[]): AnnotatedExperience => ({
   trajectories,
   units: [],
   notes: {},
@@ -57,7 +57,7 @@ test("levelCurriculum: success runs on, and only own attempts count", async () =
   const trained = { t0: 0, t1: 0, t10: 1 };
   const first = await data.observe(
     ctxOf({}),
-    evidence([
+    annotated([
       tried("t0", true),
       tried("t1", false),
       tried("t10", true, { origin: "demonstrated" }),
@@ -67,7 +67,7 @@ test("levelCurriculum: success runs on, and only own attempts count", async () =
   );
   assert.deepEqual(first, { success: { 0: 0.5 }, trained: {} });
   // ½ · 0.5 + ½ · 1
-  const second = await data.observe(ctxOf({}), evidence([tried("t0", true)]), { ...first, trained });
+  const second = await data.observe(ctxOf({}), annotated([tried("t0", true)]), { ...first, trained });
   assert.deepEqual(second.success, { 0: 0.75 });
 });
 

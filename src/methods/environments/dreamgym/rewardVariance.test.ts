@@ -63,8 +63,8 @@ test("rewardVariance: keeps the latest attempts, demonstrations and failures lef
     tried(3, false, { origin: "imagined" }),
     tried(4, false, { end: { kind: "failed", boundary: "model", message: "none" } }),
   ];
-  const evidence: AnnotatedExperience = { trajectories, units: [], notes: {}, signals: [], channels: {} };
-  const { worths: after } = await rewardVariance({ window: 3 }).observe(ctxOf({}), evidence, {
+  const annotated: AnnotatedExperience = { trajectories, units: [], notes: {}, signals: [], channels: {} };
+  const { worths: after } = await rewardVariance({ window: 3 }).observe(ctxOf({}), annotated, {
     worths: { t0: [0, 0], t1: [1] },
   });
   assert.deepEqual(after, { t0: [0, 1, 0], t1: [1] });

@@ -57,14 +57,14 @@ test("noisyJudge: errs and fails as often as asked, the majority of three less o
 });
 
 test("an advantage that requires the judge leaves out what it was silent about", () => {
-  const evidence = evidenceOf([[0.1, 0.2, 0.3]]);
+  const annotated = evidenceOf([[0.1, 0.2, 0.3]]);
   const judge = [
     { at: { trajectory: "0.0" }, value: 1 },
     { at: { trajectory: "0.1" }, value: 0 },
   ];
-  const channels = { ...evidence.channels, judge };
+  const channels = { ...annotated.channels, judge };
   const { advantages } = groupNormalised({ required: ["judge"] }).apply(
-    { ...evidence, channels },
+    { ...annotated, channels },
     null,
     undefined,
   );

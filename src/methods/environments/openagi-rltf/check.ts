@@ -32,15 +32,15 @@ const weighed = (recipe: Recipe, advantage: Advantage): Recipe => ({
 const meanOfPass: Advantage<null> = {
   name: "meanOfPass",
   init: () => null,
-  apply: (evidence, _state, soFar) => {
+  apply: (annotated, _state, soFar) => {
     let sum = 0;
     const values = new Map(
-      scoredUnits(evidence, {}).map((s, i): [string, number] => {
+      scoredUnits(annotated, {}).map((s, i): [string, number] => {
         sum += s.value;
         return [s.unit.id, sum / (i + 1)];
       }),
     );
-    return { advantages: spread(evidence, values, soFar), next: null, stats: {} };
+    return { advantages: spread(annotated, values, soFar), next: null, stats: {} };
   },
 };
 

@@ -125,7 +125,7 @@ export function querySlots(options: QuerySlotsOptions = {}): QuerySlots {
   const environment = defineEnvironment({
     name: "query-slots",
     summary: "query small tables by four choices; the share of wanted cells is told beside right or wrong",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: [...all.keys()],
     limits: { turns: slots.length, actionTokens: 1 },

@@ -35,8 +35,8 @@ export function amplified(options: AmplifiedOptions = {}): Advantage<null> {
   return {
     name: "amplified",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const groups = scoredGroups(evidence, options);
+    apply: (annotated, _state, soFar) => {
+      const groups = scoredGroups(annotated, options);
       const values = new Map<Id, number>();
       for (const group of groups) {
         const mean = group.length === 1 ? 0 : moments(group.map((s) => s.value)).mean;
@@ -45,7 +45,7 @@ export function amplified(options: AmplifiedOptions = {}): Advantage<null> {
           values.set(unit.id, value >= threshold ? 1 : s >= 0 ? factor * s : s);
         }
       }
-      return { advantages: spread(evidence, values, soFar), next: null, stats: groupStats(groups) };
+      return { advantages: spread(annotated, values, soFar), next: null, stats: groupStats(groups) };
     },
   };
 }

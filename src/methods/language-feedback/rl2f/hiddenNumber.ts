@@ -40,8 +40,8 @@ export function hiddenNumber(options: HiddenNumberOptions = {}): Environment {
     };
   };
   const outcomeOf = (task: Task, reply: string): number => (reply.trim() === task.reference ? 1 : 0);
-  const start = (task: Task, over = false): Episode => {
-    let ended = over;
+  const start = (task: Task): Episode => {
+    let ended = false;
     return {
       observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),
       act: async ({ content }) => {
@@ -51,13 +51,12 @@ export function hiddenNumber(options: HiddenNumberOptions = {}): Environment {
         const success = outcome === 1;
         return { rewards: { outcome }, end: { kind: "done", reason: success ? "right" : "wrong", success } };
       },
-      fork: async () => start(task, ended),
     };
   };
   return defineEnvironment({
     name: "hidden-number",
     summary: "guess a hidden number; small ones are likelier",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits,
     limits: { turns: 1, actionTokens: 1 },

@@ -19,15 +19,15 @@ export function againstFirstAttempts(options: ChannelOptions = {}): Advantage<nu
   return {
     name: "againstFirstAttempts",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
+    apply: (annotated, _state, soFar) => {
       const parents = new Map(
-        evidence.trajectories.flatMap(({ id, lineage }) =>
+        annotated.trajectories.flatMap(({ id, lineage }) =>
           lineage?.why === "rewrite" ? [[id, lineage.parent]] : [],
         ),
       );
       const retryOf = (members: readonly Id[]): Id | undefined =>
         members.flatMap((id) => parents.get(id) ?? [])[0];
-      const scored = scoredUnits(evidence, options);
+      const scored = scoredUnits(annotated, options);
       const first = scored.filter(({ unit }) => retryOf(unit.members) === undefined);
       const groupOf = new Map(first.flatMap(({ unit }) => unit.members.map((id) => [id, unit.group])));
       const baselines = new Map(
@@ -43,7 +43,7 @@ export function againstFirstAttempts(options: ChannelOptions = {}): Advantage<nu
       }
       const others = new Map([...(soFar ?? [])].filter(([id]) => !parents.has(id)));
       const stats = values.size > 0 ? { gain: moments([...values.values()]).mean } : {};
-      return { advantages: spread(evidence, values, others), next: null, stats };
+      return { advantages: spread(annotated, values, others), next: null, stats };
     },
   };
 }

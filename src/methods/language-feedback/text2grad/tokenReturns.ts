@@ -22,10 +22,10 @@ export function tokenReturns({ discount = 1, ...channels }: TokenReturnsOptions 
   return {
     name: "tokenReturns",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const members = new Set(evidence.units.flatMap((unit) => unit.members));
+    apply: (annotated, _state, soFar) => {
+      const members = new Set(annotated.units.flatMap((unit) => unit.members));
       const made = new Map<Id, Float32Array>();
-      for (const [id, reward_A] of creditsByToken(evidence, channels)) {
+      for (const [id, reward_A] of creditsByToken(annotated, channels)) {
         if (!members.has(id)) continue;
         for (let a = reward_A.length - 2; a >= 0; a--) reward_A[a]! += discount * reward_A[a + 1]!;
         made.set(id, Float32Array.from(reward_A));

@@ -63,7 +63,7 @@ export function constantMemory(environment: Environment, options: ConstantMemory
       ],
     }),
     start: async (task, random: Random) =>
-      remembering(task, await environment.start(task, random), [], 0, {
+      remembering(task, await environment.start(task, random), {
         words,
         separator,
         turns: limits.turns,
@@ -84,13 +84,11 @@ export function constantMemory(environment: Environment, options: ConstantMemory
 function remembering(
   task: Task,
   inner: Episode,
-  kept: readonly Message[],
-  turn: number,
   limits: { readonly words: number; readonly separator: string; readonly turns: number },
 ): Episode {
   const { words, separator, turns } = limits;
-  let last = kept;
-  let done = turn;
+  let last: readonly Message[] = [];
+  let done = 0;
   return {
     async observe() {
       const { role, observation } = await inner.observe();
@@ -108,9 +106,6 @@ function remembering(
       done++;
       return await inner.act({ ...action, content });
     },
-    ...(inner.fork && {
-      fork: async () => remembering(task, await inner.fork!(), last, done, limits),
-    }),
     close: async () => inner.close?.(),
   };
 }

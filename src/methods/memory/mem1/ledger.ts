@@ -60,9 +60,9 @@ export function ledger(options: LedgerOptions = {}): Environment {
     return shuffled([value, ...shuffled(chatter, random).slice(0, noise)], random.split("order")).join(" ");
   }
 
-  function startAt(task: Task, turned: number, over: boolean): Episode {
-    let page = turned;
-    let ended = over;
+  function start(task: Task): Episode {
+    let page = 0;
+    let ended = false;
     return {
       async observe() {
         const messages = page === 0 ? [] : [{ role: "user" as const, content: pageOf(task, page - 1) }];
@@ -79,14 +79,13 @@ export function ledger(options: LedgerOptions = {}): Environment {
         const success = outcome === 1;
         return { rewards: { outcome }, end: { kind: "done", reason: "answered", success } };
       },
-      fork: async () => startAt(task, page, ended),
     };
   }
 
   return defineEnvironment({
     name: "ledger",
     summary: "turn the pages, each with one value among chatter, and list all the values at the end",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: kinds + 1 },
@@ -97,7 +96,7 @@ export function ledger(options: LedgerOptions = {}): Environment {
       const turned = conversation.filter(({ role }) => role === "assistant").length;
       return turned < questions ? "next" : valuesAsked(task).join(" ");
     },
-    start: async (task) => startAt(task, 0, false),
+    start: async (task) => start(task),
     verify: async (task, trajectory: Trajectory) => {
       const last = trajectory.turns.at(-1)?.action.content ?? "next";
       return { outcome: last.trim() === "next" ? 0 : shareOf(task, last) };

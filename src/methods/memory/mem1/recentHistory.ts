@@ -27,9 +27,9 @@ function latest(messages: readonly Message[], words: number): readonly Message[]
 export function recentHistory(environment: Environment, { words }: RecentHistoryOptions): Environment {
   demand(isWhole(words, 0, 1_000_000), "recentHistory: words", words, "a whole number from 0 to 1000000");
   const { expert: _expert, flawed: _flawed, vocabulary, limits, ...rest } = environment;
-  const after = (task: Task, inner: Episode, said: readonly Message[], turn: number): Episode => {
-    let history = said;
-    let done = turn;
+  const within = (task: Task, inner: Episode): Episode => {
+    let history: readonly Message[] = [];
+    let done = 0;
     return {
       async observe() {
         const { role, observation } = await inner.observe();
@@ -50,7 +50,6 @@ export function recentHistory(environment: Environment, { words }: RecentHistory
         done++;
         return await inner.act(action);
       },
-      ...(inner.fork && { fork: async () => after(task, await inner.fork!(), history, done) }),
       close: async () => inner.close?.(),
     };
   };
@@ -67,6 +66,6 @@ export function recentHistory(environment: Environment, { words }: RecentHistory
         ...Array.from({ length: limits.turns }, (_, i) => `${i + 1}`),
       ],
     }),
-    start: async (task, random) => after(task, await environment.start(task, random), [], 0),
+    start: async (task, random) => within(task, await environment.start(task, random)),
   });
 }

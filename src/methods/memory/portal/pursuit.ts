@@ -290,7 +290,7 @@ export function pursuit(): Environment {
   return defineEnvironment({
     name: "pursuit",
     summary: "catch a thief in two rooms with skills that go on for turns; what failed says what it lacked",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: turnLimit, actionTokens: 1 },

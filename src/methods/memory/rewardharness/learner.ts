@@ -66,11 +66,11 @@ export function rewardHarness(options: RewardHarnessOptions): {
       });
       return (await Promise.all(judged)).flat();
     },
-    async update(ctx, batch, objectives, evidence) {
+    async update(ctx, batch, objectives, annotated) {
       const known = labelled.parse(ctx.memory.get(labelsKey) ?? []);
       const best = evolutionIn(ctx.memory)?.best;
       if (best) {
-        const learnt = await each(ctx, batch, objectives, evidence);
+        const learnt = await each(ctx, batch, objectives, annotated);
         return {
           ...learnt,
           labels: known.length,
@@ -78,7 +78,7 @@ export function rewardHarness(options: RewardHarnessOptions): {
           accuracy: best.accuracy,
         };
       }
-      const pairs = [...known, ...(await labelsOf(ctx, evidence, options))].slice(0, labels);
+      const pairs = [...known, ...(await labelsOf(ctx, annotated, options))].slice(0, labels);
       ctx.memory.set(labelsKey, plain(pairs));
       if (pairs.length < labels) return { steps: 0, labels: pairs.length };
       const train = pairs.filter((_, i) => i % 5 < 3);

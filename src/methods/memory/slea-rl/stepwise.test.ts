@@ -50,8 +50,8 @@ function world(act: (seen: string) => string, leaksIn: (artefact: Artefact) => r
     });
   const turn = async (iteration: number, options: LessonOptions = settings) => {
     const experience = await withLessons(multiTurn({ groupSize: 1 }), options)(ctx(iteration));
-    const evidence: AnnotatedExperience = { ...experience, notes: {}, signals: [], channels: {} };
-    const stats = await gatherLessons(kept, options)(ctx(iteration), batchOfRows([]), [], evidence);
+    const annotated: AnnotatedExperience = { ...experience, notes: {}, signals: [], channels: {} };
+    const stats = await gatherLessons(kept, options)(ctx(iteration), batchOfRows([]), [], annotated);
     const library = readLibrary(ctx(iteration).memory);
     return { experience, stats, library, versions: proposedArtefacts(state) };
   };

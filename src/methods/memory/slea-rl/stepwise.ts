@@ -96,13 +96,13 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
       return { kind, text, score: worth, trajectory: t.id, scope: place, seen: seenAt(t, turn) };
     });
   };
-  return async (ctx, batch, objectives, evidence) => {
-    const learnt = await each(ctx, batch, objectives, evidence);
+  return async (ctx, batch, objectives, annotated) => {
+    const learnt = await each(ctx, batch, objectives, annotated);
     const before = readLibrary(ctx.memory);
-    const used = uses(ctx, evidence.trajectories, lookUp(ctx, before, options), options);
+    const used = uses(ctx, annotated.trajectories, lookUp(ctx, before, options), options);
     const asked = counted(used.flatMap(({ cluster }) => cluster ?? []));
     const shown = counted(used.flatMap(({ lessons }) => lessons.map(({ id }) => id)));
-    const finished = evidence.trajectories
+    const finished = annotated.trajectories
       .filter(({ end, turns }) => end.kind !== "failed" && turns.length > 0)
       .toSorted((a, b) => a.turns.length - b.turns.length);
     const well = finished.filter((t) => score(t) >= good).toSorted((a, b) => score(b) - score(a));

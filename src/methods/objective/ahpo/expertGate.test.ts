@@ -6,12 +6,12 @@ import { type ExpertGateOptions, expertGate } from "./expertGate.ts";
 
 /** The last of each group is the expert's. */
 function withExpert(rewards: readonly (readonly (number | undefined)[])[]): AnnotatedExperience {
-  const evidence = evidenceOf(rewards);
+  const annotated = evidenceOf(rewards);
   const shown = new Set(rewards.map((group, g) => `${g}.${group.length - 1}`));
-  const trajectories = evidence.trajectories.map((t) =>
+  const trajectories = annotated.trajectories.map((t) =>
     shown.has(t.id) ? { ...t, origin: "demonstrated" as const } : t,
   );
-  return { ...evidence, trajectories };
+  return { ...annotated, trajectories };
 }
 
 function gates(rewards: readonly (readonly (number | undefined)[])[], options: ExpertGateOptions = {}) {

@@ -31,22 +31,22 @@ export function expertGate(options: ExpertGateOptions = {}): Advantage<null> {
   return {
     name: "expertGate",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const byId = mapById(evidence.trajectories);
+    apply: (annotated, _state, soFar) => {
+      const byId = mapById(annotated.trajectories);
       const solved = new Map<Id, number>();
-      for (const { unit, value } of scoredUnits(evidence, options)) {
+      for (const { unit, value } of scoredUnits(annotated, options)) {
         const t = byId.get(unit.members[0] ?? "");
         if (t && t.origin !== "demonstrated" && value >= threshold)
           solved.set(t.task, (solved.get(t.task) ?? 0) + 1);
       }
       const values = new Map<Id, number>();
-      for (const unit of evidence.units) {
+      for (const unit of annotated.units) {
         const t = byId.get(unit.members[0] ?? "");
         if (t?.origin === "demonstrated") values.set(unit.id, weight(solved.get(t.task) ?? 0));
       }
       const mean = [...values.values()].reduce((sum, x) => sum + x / values.size, 0);
       return {
-        advantages: spread(evidence, values, soFar),
+        advantages: spread(annotated, values, soFar),
         next: null,
         stats: values.size > 0 ? { expert: mean } : {},
       };

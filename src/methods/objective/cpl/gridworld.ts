@@ -75,8 +75,8 @@ export function gridworld(options: GridworldOptions = {}): Gridworld {
     return sum;
   }
 
-  function start(task: Task, at = startOf(task), made = 0): Episode {
-    let [cell, moves] = [at, made];
+  function start(task: Task): Episode {
+    let [cell, moves] = [startOf(task), 0];
     return {
       observe: async () => ({
         role: "agent",
@@ -98,14 +98,13 @@ export function gridworld(options: GridworldOptions = {}): Gridworld {
           end: { kind: "done", reason: "time is up", success },
         };
       },
-      fork: async () => start(task, cell, moves),
     };
   }
 
   const environment = defineEnvironment({
     name: "gridworld",
     summary: "walk to the goal of a small grid; two walks are compared by how much they gave away",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 1 },

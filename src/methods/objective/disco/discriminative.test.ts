@@ -81,9 +81,9 @@ test("the GRPO gradient of a question is √(p(1 − p)) times that of the plain
   const group = fc.array(fc.constantFrom(0, 1), { minLength: 2, maxLength: 9 });
   await fc.assert(
     fc.asyncProperty(group, async (rewards) => {
-      const evidence = evidenceOf([rewards]);
-      const { advantages } = groupNormalised().apply(evidence, null, undefined);
-      const { batch } = batchOf(evidence.trajectories, evidence.units, advantages);
+      const annotated = evidenceOf([rewards]);
+      const { advantages } = groupNormalised().apply(annotated, null, undefined);
+      const { batch } = batchOf(annotated.trajectories, annotated.units, advantages);
       const old_A = batch.behaviour_A;
       const grpo = clippedRatio({ normaliser: "rows" });
       const theirs = grpo.evaluate({ logp: old_A, heads: {} }, batch, await grpo.prepare(ctxOf({}), batch));

@@ -42,10 +42,10 @@ export function doors(options: DoorsOptions = {}): Environment {
       seed: corridor,
     };
   };
-  const start = (task: Task, at = 0, acted = 0, over = false): Episode => {
-    let cell = at;
-    let turn = acted;
-    let ended = over;
+  const start = (task: Task): Episode => {
+    let cell = 0;
+    let turn = 0;
+    let ended = false;
     const here = (): string => cellOf(Number(task.metadata.corridor), cell);
     return {
       async observe() {
@@ -67,13 +67,12 @@ export function doors(options: DoorsOptions = {}): Environment {
           return { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } };
         return { rewards: { outcome: pays.end }, end: { kind: "done", reason: "arrived", success: true } };
       },
-      fork: async () => start(task, cell, turn, ended),
     };
   };
   return defineEnvironment({
     name: "doors",
     summary: "walk a corridor to its end, past doors that pay a little at once",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits,
     limits: { turns, actionTokens: 1 },

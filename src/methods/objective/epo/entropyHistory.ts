@@ -24,9 +24,9 @@ export function entropyHistory(): Advantage<EntropyHistoryState> {
   return {
     name: "entropyHistory",
     init: () => ({ mean: [], iterations: [] }),
-    apply: (evidence, state, soFar) => {
-      const members = new Set(evidence.units.flatMap((unit) => unit.members));
-      const trajectories = evidence.trajectories.filter((t) => members.has(t.id));
+    apply: (annotated, state, soFar) => {
+      const members = new Set(annotated.units.flatMap((unit) => unit.members));
+      const trajectories = annotated.trajectories.filter((t) => members.has(t.id));
       const sums: number[] = [];
       const tokens: number[] = [];
       for (const t of trajectories) {

@@ -12,19 +12,19 @@ function ended(
   rewards: readonly (readonly number[])[],
   ends: Readonly<Record<string, Ending>>,
 ): AnnotatedExperience {
-  const evidence = evidenceOf(rewards);
-  const trajectories = evidence.trajectories.map((t) => ({ ...t, end: ends[t.id] ?? t.end }));
-  return { ...evidence, trajectories };
+  const annotated = evidenceOf(rewards);
+  const trajectories = annotated.trajectories.map((t) => ({ ...t, end: ends[t.id] ?? t.end }));
+  return { ...annotated, trajectories };
 }
 
-function masked(evidence: AnnotatedExperience, options: OverTurnMaskOptions = {}) {
-  const compared = groupNormalised().apply(evidence, null, undefined).advantages;
-  return { compared, ...overTurnMask(options).apply(evidence, null, compared) };
+function masked(annotated: AnnotatedExperience, options: OverTurnMaskOptions = {}) {
+  const compared = groupNormalised().apply(annotated, null, undefined).advantages;
+  return { compared, ...overTurnMask(options).apply(annotated, null, compared) };
 }
 
 test("attempts that were cut off count in the comparison and are not trained on", () => {
-  const evidence = ended([[1, 0, 0, 0]], { "0.2": over("turns"), "0.3": over("turns") });
-  const { advantages, compared, stats } = masked(evidence);
+  const annotated = ended([[1, 0, 0, 0]], { "0.2": over("turns"), "0.3": over("turns") });
+  const { advantages, compared, stats } = masked(annotated);
   assert.deepEqual([...advantages.keys()], ["0.0", "0.1"]);
   // mean 1/4 and std √3/4 of all four: (1 − 1/4)/(√3/4) = √3, not the 1 that the two finished ones would give
   assert.ok(Math.abs(advantages.get("0.0")![0]! - Math.sqrt(3)) < 1e-6);
@@ -47,9 +47,9 @@ test("a group with fewer than two finished attempts is left out, the others stay
 });
 
 test("limits that count against an attempt can be said", () => {
-  const evidence = ended([[1, 0, 0]], { "0.2": over("seconds") });
-  assert.equal(masked(evidence).advantages.size, 3);
-  assert.equal(masked(evidence, { limits: ["seconds"] }).advantages.size, 2);
+  const annotated = ended([[1, 0, 0]], { "0.2": over("seconds") });
+  assert.equal(masked(annotated).advantages.size, 3);
+  assert.equal(masked(annotated, { limits: ["seconds"] }).advantages.size, 2);
 });
 
 test("nothing before it and nobody there make nothing", () => {

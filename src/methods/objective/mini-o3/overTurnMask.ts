@@ -25,13 +25,13 @@ export function overTurnMask({ limits = ["turns", "tokens"] }: OverTurnMaskOptio
   return {
     name: "overTurnMask",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const byId = mapById(evidence.trajectories);
+    apply: (annotated, _state, soFar) => {
+      const byId = mapById(annotated.trajectories);
       const isFinished = (members: readonly string[]): boolean =>
         members.every((id) => !isCut(byId.get(id)!));
       const kept: [string, Float32Array][] = [];
       let finished = 0;
-      for (const group of Map.groupBy(evidence.units, (unit) => unit.group).values()) {
+      for (const group of Map.groupBy(annotated.units, (unit) => unit.group).values()) {
         const ended = group.filter((unit) => isFinished(unit.members));
         finished += ended.length;
         if (ended.length < 2) continue;
@@ -41,7 +41,7 @@ export function overTurnMask({ limits = ["turns", "tokens"] }: OverTurnMaskOptio
         }
       }
       const advantages: Advantages = new Map(kept);
-      const { length } = evidence.units;
+      const { length } = annotated.units;
       return { advantages, next: null, stats: length > 0 ? { finished: finished / length } : {} };
     },
   };

@@ -72,10 +72,10 @@ export function votes(options: VotesOptions = {}): Environment {
       if (rightVotes(task) !== undefined) return task;
     }
   };
-  const start = (task: Task, given: readonly number[], asked = 1, acted = 0, over = false): Episode => {
-    let heard = asked;
-    let turn = acted;
-    let ended = over;
+  const start = (task: Task, given: readonly number[]): Episode => {
+    let heard = 1;
+    let turn = 0;
+    let ended = false;
     return {
       async observe() {
         const content = leadWord(leaderAfter(task, heard, given).lead);
@@ -99,14 +99,12 @@ export function votes(options: VotesOptions = {}): Environment {
           ...(ended && { end: { kind: "truncated", limit: "turns", at: turn } as const }),
         };
       },
-      fork: async () => start(task, given, heard, turn, ended),
     };
   };
   return defineEnvironment({
     name: "votes",
     summary: "ask unreliable witnesses one by one, and answer when enough of them agree",
     abilities: new Set<Ability>([
-      "fork",
       "stateKey",
       "legal",
       ...(evidence === "task" ? (["replay", "expert"] as const) : []),

@@ -31,8 +31,8 @@ export function successRates(options: SuccessRatesOptions = {}): Advantage<null>
   return {
     name: "successRates",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const groups = scoredGroups(evidence, options).map((group) =>
+    apply: (annotated, _state, soFar) => {
+      const groups = scoredGroups(annotated, options).map((group) =>
         group.map(({ unit, value }) => ({ unit, value: Number(value >= threshold) })),
       );
       const labels = new Map<Id, number>();
@@ -46,13 +46,13 @@ export function successRates(options: SuccessRatesOptions = {}): Advantage<null>
         }
       }
       const rate = new Map(
-        evidence.trajectories.flatMap((t) => {
+        annotated.trajectories.flatMap((t) => {
           const own = rates.get(t.id);
           return own === undefined ? [] : [[t.id, overAll(t, own)] as const];
         }),
       );
       return {
-        advantages: spread(evidence, labels, soFar),
+        advantages: spread(annotated, labels, soFar),
         columns: { [rateColumn]: rate },
         next: null,
         stats: groupStats(groups),

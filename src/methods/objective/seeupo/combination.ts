@@ -67,9 +67,9 @@ export function combination(options: CombinationOptions = {}): Environment {
     };
   }
 
-  function start(task: Task, before: readonly string[] = [], over = false): Episode {
-    let made = before;
-    let ended = over;
+  function start(task: Task): Episode {
+    let made: readonly string[] = [];
+    let ended = false;
     return {
       observe: async () => ({
         role: "agent",
@@ -92,14 +92,13 @@ export function combination(options: CombinationOptions = {}): Environment {
         const outcome = prizeOf(task, made);
         return { rewards: { outcome }, end: { kind: "done", reason: "played", success: outcome === 1 } };
       },
-      fork: async () => start(task, made, ended),
     };
   }
 
   return defineEnvironment({
     name: "combination",
     summary: "three moves in a row: a small sure prize, or a large one for the right combination",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns, actionTokens: 1 },

@@ -36,7 +36,7 @@ export interface TurnByTurnOptions {
 export function turnByTurn({ each, order = "backward", correction }: TurnByTurnOptions): Update {
   const { bound } =
     correction === "none" ? { bound: 0 } : (correction ?? { bound: Number.POSITIVE_INFINITY });
-  return async (ctx, batch, objectives, evidence) => {
+  return async (ctx, batch, objectives, annotated) => {
     const forward = [...new Set(batch.turn_A)].sort((a, b) => a - b);
     const turns = order === "forward" ? forward : forward.toReversed();
     const running = new Map<Id, number>();
@@ -45,7 +45,7 @@ export function turnByTurn({ each, order = "backward", correction }: TurnByTurnO
     for (const turn of turns) {
       const { logp: old } = await model.score(batch);
       const now = { ...withWeights(onlyTurn(batch, turn), running), behaviour_A: old };
-      for (const [name, value] of Object.entries(await each(ctx, now, objectives, evidence))) {
+      for (const [name, value] of Object.entries(await each(ctx, now, objectives, annotated))) {
         sums[name] = (sums[name] ?? 0) + (name === "steps" ? value : value / turns.length);
       }
       const { logp } = await model.score(batch);

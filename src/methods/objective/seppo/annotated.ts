@@ -63,13 +63,12 @@ export function annotated(options: AnnotatedOptions = {}): Environment {
       const success = pay !== undefined && pay >= qualitiesOf(task)[shown(task)]!;
       return { rewards: { outcome: pay ?? 0 }, end: { kind: "done", reason: "replied", success } };
     },
-    fork: async () => start(task),
   });
 
   return defineEnvironment({
     name: "annotated",
     summary: "answer with one word; an annotator showed one answer of each question, not always a good one",
-    abilities: new Set(["expert", "fork", "legal", "replay", "stateKey"] as const),
+    abilities: new Set(["expert", "legal", "replay", "stateKey"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 2 },

@@ -42,8 +42,8 @@ export function followUps(options: FollowUpsOptions = {}): Environment {
       seed: stream.seed,
     };
   };
-  const start = (task: Task, random: Random, over = false): Episode => {
-    let ended = over;
+  const start = (task: Task, random: Random): Episode => {
+    let ended = false;
     return {
       observe: async () => ({
         role: "agent",
@@ -62,13 +62,12 @@ export function followUps(options: FollowUpsOptions = {}): Environment {
           end: { kind: "done", reason: success ? "right" : "wrong", success },
         };
       },
-      fork: async () => start(task, random, ended),
     };
   };
   return defineEnvironment({
     name: "follow-ups",
     summary: "answer with one word; what the asker says to it mostly shows whether it was right",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 1 },

@@ -61,8 +61,8 @@ export function reactions({ questions = 16, seed = 1 }: ReactionsOptions = {}): 
     };
   };
   const outcomeOf = (reply: string): number => (utilityOf(styleOf(reply) ?? none) - worst) / (best - worst);
-  const start = (task: Task, random: Random, over = false): Episode => {
-    let ended = over;
+  const start = (task: Task, random: Random): Episode => {
+    let ended = false;
     return {
       observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),
       act: async ({ content }) => {
@@ -79,13 +79,12 @@ export function reactions({ questions = 16, seed = 1 }: ReactionsOptions = {}): 
           end: { kind: "done", reason: success ? "nothing to better" : "replied", success },
         };
       },
-      fork: async () => start(task, random, ended),
     };
   };
   return defineEnvironment({
     name: "reactions",
     summary: "reply right, clear and sweet: users love all three, but sweetness does them harm",
-    abilities: new Set(["fork", "stateKey", "expert"] as const),
+    abilities: new Set(["stateKey", "expert"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 3 },

@@ -31,11 +31,11 @@ export function scalarised(options: ScalarisedOptions): Advantage<null> {
   return {
     name: "scalarised",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const poolOf = new Map(evidence.units.map((u) => [u.id, pool === "batch" ? "" : u.group]));
+    apply: (annotated, _state, soFar) => {
+      const poolOf = new Map(annotated.units.map((u) => [u.id, pool === "batch" ? "" : u.group]));
       const mixed = new Map<Id, number>();
       for (const [channel, weight] of Object.entries(weights)) {
-        const scored = scoredUnits(evidence, { channels: [channel] });
+        const scored = scoredUnits(annotated, { channels: [channel] });
         for (const own of Map.groupBy(scored, ({ unit }) => poolOf.get(unit.id)).values()) {
           const { mean, deviation } = moments(own.map(({ value }) => value));
           for (const { unit, value } of own) {
@@ -46,7 +46,7 @@ export function scalarised(options: ScalarisedOptions): Advantage<null> {
       }
       const below = new Set(
         Object.entries(gates).flatMap(([channel, least]) =>
-          scoredUnits(evidence, { channels: [channel] }).flatMap(({ unit, value }) =>
+          scoredUnits(annotated, { channels: [channel] }).flatMap(({ unit, value }) =>
             value < least ? [unit.id] : [],
           ),
         ),
@@ -59,7 +59,7 @@ export function scalarised(options: ScalarisedOptions): Advantage<null> {
       for (const id of mixed.keys()) if (below.has(id)) mixed.set(id, lowest.get(poolOf.get(id))!);
       const gated = [...mixed.keys()].filter((id) => below.has(id)).length / mixed.size;
       const stats = Object.keys(gates).length > 0 && mixed.size > 0 ? { gated } : {};
-      return { advantages: spread(evidence, mixed, soFar), next: null, stats };
+      return { advantages: spread(annotated, mixed, soFar), next: null, stats };
     },
   };
 }

@@ -63,8 +63,8 @@ export function feed({ situations = 5, clips = 8, noise = 0.3, seed = 1 }: FeedO
   };
   const isBest = (task: Task, content: string): boolean =>
     words.indexOf(content.trim()) === bestOf(receptionOf(task));
-  const start = (task: Task, random: Random, over = false): Episode => {
-    let ended = over;
+  const start = (task: Task, random: Random): Episode => {
+    let ended = false;
     return {
       observe: async () => ({
         role: "agent",
@@ -84,13 +84,12 @@ export function feed({ situations = 5, clips = 8, noise = 0.3, seed = 1 }: FeedO
           end: { kind: "done", reason: success ? "watched and liked" : "watched", success },
         };
       },
-      fork: async () => start(task, random, ended),
     };
   };
   return defineEnvironment({
     name: "feed",
     summary: "choose clips that are watched long and still liked; the ones watched longest are not",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 1 },

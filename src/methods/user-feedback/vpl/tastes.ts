@@ -75,8 +75,8 @@ export function tastes(options: TastesOptions = {}): Environment {
     return item === undefined ? 0 : (likingOf(hiddenTaste(task), item) - least) / (most - least);
   };
   const said = (t: Trajectory): string => t.turns.at(-1)?.action.content.trim() ?? "";
-  const start = (task: Task, over = false): Episode => {
-    let ended = over;
+  const start = (task: Task): Episode => {
+    let ended = false;
     return {
       observe: async () => ({
         role: "agent",
@@ -92,13 +92,12 @@ export function tastes(options: TastesOptions = {}): Environment {
           end: { kind: "done", reason: success ? "the best" : "taken", success },
         };
       },
-      fork: async () => start(task, ended),
     };
   };
   return defineEnvironment({
     name: "tastes",
     summary: "choose a thing for users of different tastes, of whom a few comparisons are known",
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: 1 },

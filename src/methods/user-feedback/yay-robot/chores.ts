@@ -60,8 +60,8 @@ export function chores(options: ChoresOptions = {}): Chores {
   };
   const isRight = (task: Task, step: number, content: string): boolean =>
     content.trim() === rights[situationsOf(task)[step]!];
-  const start = (task: Task, random: Random, before: readonly string[] = []): Episode => {
-    const said = [...before];
+  const start = (task: Task, random: Random): Episode => {
+    const said: string[] = [];
     return {
       observe: async () => {
         const situation = situationsOf(task)[said.length] ?? situationsOf(task).at(-1)!;
@@ -84,7 +84,6 @@ export function chores(options: ChoresOptions = {}): Chores {
           }),
         };
       },
-      fork: async () => start(task, random, said),
     };
   };
   const conversationStep = (conversation: readonly { readonly role: string }[]): number =>
@@ -92,7 +91,7 @@ export function chores(options: ChoresOptions = {}): Chores {
   const environment = defineEnvironment({
     name: "chores",
     summary: "choose the right command in each situation; somebody who watches corrects a wrong one at times",
-    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: steps, actionTokens: 1 },

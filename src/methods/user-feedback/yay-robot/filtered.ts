@@ -20,6 +20,6 @@ export function filtered<State extends Json>(
     name: `${of.name}, ${name}`,
     init: (tasks) => of.init(kept(tasks)),
     choose: (ctx, tasks, state) => of.choose(ctx, kept(tasks), state),
-    observe: (ctx, evidence, state) => of.observe(ctx, evidence, state),
+    observe: (ctx, annotated, state) => of.observe(ctx, annotated, state),
   };
 }

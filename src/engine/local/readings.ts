@@ -1,0 +1,200 @@
+/** The models that read the rows which are sampled together: the sampling one, and those that requests mix in. */
+import type { Codec } from "../../core/model.ts";
+import { cachePlaces, decodeRows, roundUp, rowTile } from "./batchSizes.ts";
+import { type Cache, copyRows, emptyCache, type Move, resized } from "./cache.ts";
+import type { DecoderConfig } from "./config.ts";
+import { narrows } from "./draw.ts";
+import type { Programs } from "./programs.ts";
+import type { Handle } from "./protocol.ts";
+import type { Row, RowScores } from "./samplingRow.ts";
+
+export type Feeds = Readonly<Record<string, Float32Array>>;
+
+export interface ReadingParts {
+  readonly config: DecoderConfig;
+  readonly programs: Programs;
+  /** As `feedsOf` returns them. They must not change while rows are read. */
+  readonly weights: Feeds;
+  /** The weights of a model that requests mix in, of the same architecture. They must not change either. */
+  readonly weightsOf: (of: Handle) => Feeds;
+  readonly codec: Pick<Codec, "padId">;
+}
+
+/** One model that reads the rows. Every row has the same slot in the caches of all. */
+interface Reading {
+  readonly weights: Feeds;
+  cache: Cache;
+  scores: ReturnType<typeof scoreArrays>;
+}
+
+/** A row after its prompt was prefilled. */
+interface Joining {
+  readonly row: Row;
+  /** Index of its prompt among those prefilled. */
+  readonly b: number;
+}
+
+export interface Readings {
+  /** Reads with this model too, from now on. */
+  mixIn(of: Handle): void;
+  /** Drops the models that are mixed in and not used. */
+  keep(isUsed: (of: Handle) => boolean): void;
+  /** Row r of the scores of the last pass. */
+  scoresOf(row: Row, r: number): RowScores;
+  /**
+   * Reads prompts of one padded length T in B rows, equal ones once.
+   * @returns a function that gives rows their slots among all rows, and the slots what was read.
+   */
+  prefill(
+    prompts: readonly (readonly Row[])[],
+    T: number,
+    B: number,
+  ): Promise<(rows: readonly Row[], joining: readonly Joining[]) => void>;
+  /** Reads each row's last token; row r of the scores belongs to slot r. */
+  decode(rows: readonly Row[]): Promise<void>;
+}
+
+/** Number of tokens of a row whose keys and values are in the cache. */
+const seenTokens = (row: Row): number => row.request.prompt.length + row.action.length - 1;
+
+export function readings({ config: c, programs, weights, weightsOf, codec }: ReadingParts): Readings {
+  const V = c.vocabulary;
+  const reading = (weights: Feeds): Reading => ({
+    weights,
+    cache: emptyCache(c),
+    scores: scoreArrays(0, V),
+  });
+  const own = reading(weights);
+  const others = new Map<Handle, Reading>();
+  let feeds = decodeFeeds(c, 0);
+
+  /** The models that read these rows. */
+  const readersOf = (of: readonly Row[]): Reading[] => {
+    const mixed = new Set(of.flatMap(({ request: { mix } }) => (mix ? [mix.of] : [])));
+    return [own, ...[...mixed].map((handle) => others.get(handle)!)];
+  };
+
+  /** Makes room for these rows, including those without a slot. */
+  function makeRoom(all: readonly Row[]): void {
+    const slots = decodeRows(all.length);
+    const places = cachePlaces(Math.max(...all.map(seenTokens)) + 1);
+    const inside = new Set(all.map((row) => row.slot).filter((slot) => slot >= 0 && slot < slots));
+    const free = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => !inside.has(slot));
+    const moves: Move[] = [];
+    for (const row of all) {
+      const to = row.slot >= 0 && row.slot < slots ? row.slot : free.shift()!;
+      if (row.slot >= 0) moves.push({ from: row.slot, to, length: seenTokens(row) });
+      row.slot = to;
+    }
+    for (const by of [own, ...others.values()]) {
+      if (slots === by.cache.slots && places === by.cache.places) continue;
+      by.cache = resized(c, by.cache, slots, places, moves);
+    }
+    if (feeds.tokens.length !== slots) feeds = decodeFeeds(c, slots);
+  }
+
+  return {
+    mixIn(of) {
+      if (!others.has(of)) others.set(of, reading(weightsOf(of)));
+    },
+    keep(isUsed) {
+      for (const of of others.keys()) if (!isUsed(of)) others.delete(of);
+    },
+    scoresOf({ request: { mix } }, r) {
+      return { own: scoresAt(own, r, V), mixed: mix && scoresAt(others.get(mix.of)!, r, V) };
+    },
+    async prefill(prompts, T, B) {
+      const all = prompts.flat();
+      const inputs = prefillFeeds(prompts, T, B, codec.padId);
+      const size = B * c.kvHeads * T * c.headWidth;
+      const session = await programs.prefill(B, T);
+      const read: { by: Reading; arrays: Record<string, Float32Array> }[] = [];
+      for (const by of readersOf(all)) {
+        const names = Object.keys(by.cache.arrays);
+        const arrays = Object.fromEntries(names.map((name) => [name, new Float32Array(size)]));
+        await session.runInto(
+          { ...by.weights, ...inputs },
+          { ...arrays, ...wantedScores(by, all, inputs.last.length, V) },
+        );
+        read.push({ by, arrays });
+      }
+      return (rows, joining) => {
+        makeRoom(rows);
+        const moves = joining.map(({ row, b }) => {
+          return { from: b, to: row.slot, length: row.request.prompt.length };
+        });
+        for (const { by, arrays } of read) copyRows(c, { arrays, places: T }, by.cache, moves);
+      };
+    },
+    async decode(rows) {
+      makeRoom(rows);
+      const { tokens, position, place } = feeds;
+      // an empty slot decodes a padding token at position 0, and its output is ignored
+      tokens.fill(codec.padId);
+      position.fill(0);
+      for (const row of rows) {
+        tokens[row.slot] = row.action.at(-1)!;
+        position[row.slot] = seenTokens(row);
+      }
+      for (let i = 0; i < place.length / 3; i++) place[3 * i + 2] = position[Math.floor(i / c.kvHeads)]!;
+      const { slots, places } = own.cache;
+      const session = await programs.decode(slots, places);
+      for (const by of readersOf(rows)) {
+        const { arrays } = by.cache;
+        const next = Object.fromEntries(Object.entries(arrays).map(([name, x]) => [`${name}.next`, x]));
+        await session.runInto(
+          { ...by.weights, ...arrays, ...feeds },
+          { ...next, ...wantedScores(by, rows, slots, V) },
+        );
+      }
+    },
+  };
+}
+
+const scoresAt = ({ scores }: Reading, r: number, V: number) => ({
+  logits_V: scores.logits.subarray(r * V, (r + 1) * V),
+  p_V: scores.p.subarray(r * V, (r + 1) * V),
+  entropy: scores.entropy[r]!,
+});
+
+/** The outputs to compute: logits only if a request needs them. */
+function wantedScores(by: Reading, of: readonly Row[], count: number, V: number) {
+  if (by.scores.entropy.length !== count) by.scores = scoreArrays(count, V);
+  const { logits, p, entropy } = by.scores;
+  return of.some(needsLogits) ? { logits, p, entropy } : { p, entropy };
+}
+
+function needsLogits({ request, action, choice }: Row): boolean {
+  return (
+    request.mix !== undefined ||
+    narrows(request) ||
+    choice !== undefined ||
+    request.allowed?.[action.length] !== undefined
+  );
+}
+
+/** Buffers for the scores of R rows. */
+const scoreArrays = (R: number, V: number) => ({
+  logits: new Float32Array(R * V),
+  p: new Float32Array(R * V),
+  entropy: new Float32Array(R),
+});
+
+/** Inputs of a prefill beside the weights: padded prompts, and where each ends. */
+function prefillFeeds(prompts: readonly (readonly Row[])[], T: number, B: number, padId: number) {
+  const tokens = new Int32Array(B * T).fill(padId);
+  const last = new Int32Array(roundUp(B, rowTile));
+  prompts.forEach((same, b) => {
+    const { prompt } = same[0]!.request;
+    tokens.set(prompt, b * T);
+    last[b] = b * T + prompt.length - 1;
+  });
+  return { tokens, last };
+}
+
+/** Inputs of a decoding batch beside weights and caches; its rows are filled in at each step. */
+function decodeFeeds(c: DecoderConfig, slots: number) {
+  const place = new Int32Array(slots * c.kvHeads * 3);
+  for (let i = 0; i < slots * c.kvHeads; i++) place.set([Math.floor(i / c.kvHeads), i % c.kvHeads, 0], i * 3);
+  return { tokens: new Int32Array(slots), position: new Int32Array(slots), place };
+}

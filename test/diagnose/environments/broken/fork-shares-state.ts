@@ -1,8 +1,0 @@
-import { parcels, play } from "../parcels.ts";
-
-export default parcels({
-  start: async (task) => {
-    const episode = play(task);
-    return { ...episode, fork: async () => episode };
-  },
-});
