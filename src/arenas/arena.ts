@@ -91,7 +91,7 @@ async function transcript(environment: Environment, task: Task, player: Player):
     const { observation } = await episode.observe();
     conversation.push(...observation.messages);
     const content = player(task, conversation, random);
-    const { rewards, text, end } = await episode.act({ content, stop: "end" });
+    const { rewards, text, end } = await episode.act({ content, stop: "eos" });
     conversation.push({ role: "assistant", content });
     happened.push([observation.messages, content, rewards, text, end]);
     if (end) break;
