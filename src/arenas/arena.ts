@@ -1,9 +1,11 @@
 /** An arena: a frozen task for a neural policy, in which every method that fits gets the same world, start and budget. */
 import { createHash } from "node:crypto";
-import { globSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { randomStream } from "../core/random.ts";
+import type { Message, Task } from "../core/types.ts";
 import { localEngine } from "../engine/local/index.ts";
-import type { Environment } from "../env/environment.ts";
+import type { Environment, Player } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import { trainInMemory } from "../train/trainInMemory.ts";
 
@@ -13,8 +15,6 @@ export interface Arena {
   readonly summary: string;
   /** Folder of the arena; its `start` holds the weights that every model begins from, critics and teachers included. */
   readonly folder: string;
-  /** Further files that its world is made of, as patterns relative to src/. They are part of its digest. */
-  readonly world: readonly string[];
   /** Splits: `train`, `validation` (settings are chosen by it) and `test` (reported; its names never start a training task). */
   environment(): Environment;
   readonly budget: {
@@ -47,21 +47,56 @@ export interface ArenaRun {
   readonly commit: string;
 }
 
-const src = join(import.meta.dirname, "..");
+/** Training questions of which the digest holds whole episodes; all tasks are in it by their texts. */
+const trainingEpisodes = 100;
 
-/** Files that an arena is made of: its definition, its start and its world. Paths under src/, sorted. */
-export function arenaSources({ folder, world }: Arena): readonly string[] {
-  const own = folder.slice(src.length + 1).replaceAll("\\", "/");
-  return globSync([`${own}/*.ts`, `${own}/start/*`, ...world], { cwd: src })
-    .map((name) => name.replaceAll("\\", "/"))
-    .sort();
+/**
+ * Changes with everything that a run can meet: budget, grid and start, every task, and what the world answers and pays to three
+ * scripted players. Results under another digest are those of another arena. The wording of the code is not part of it, and of
+ * the code of methods and engine every run says the commit.
+ */
+export async function arenaDigest(arena: Arena): Promise<string> {
+  const hash = createHash("sha256");
+  const { budget, rates, tuningSeeds, seeds } = arena;
+  const environment = arena.environment();
+  const { limits, splits } = environment;
+  const put = (part: unknown): void => void hash.update(`${JSON.stringify(part)}\n`);
+  put({ budget, rates, tuningSeeds, seeds, limits, splits, words: environment.vocabulary?.() });
+  const start = join(arena.folder, "start");
+  for (const name of readdirSync(start).sort())
+    hash.update(`${name}\n`).update(readFileSync(join(start, name)));
+  for (const split of splits) {
+    const tasks = environment.tasks(split);
+    for (const task of tasks) put([task.id, task.prompt, task.reference, task.metadata, task.seed]);
+    const played = split === "train" ? tasks.slice(0, trainingEpisodes) : tasks;
+    for (const [i, task] of played.entries())
+      for (const player of playersOf(environment, tasks[(i + 1) % tasks.length]!))
+        put(await transcript(environment, task, player));
+  }
+  return hash.digest("hex").slice(0, 16);
 }
 
-/** Changes with any byte of what the arena is made of: results under another digest are those of another arena. */
-export function arenaDigest(arena: Arena): string {
-  const hash = createHash("sha256");
-  for (const name of arenaSources(arena)) hash.update(`${name}\n`).update(readFileSync(join(src, name)));
-  return hash.digest("hex").slice(0, 16);
+/** The expert, the flawed player, and one that answers another question, and so meets what is no success. */
+const playersOf = ({ expert, flawed }: Environment, other: Task): readonly Player[] => [
+  ...(expert ? [expert, ((_, ...met) => expert(other, ...met)) satisfies Player] : []),
+  ...(flawed ? [flawed] : []),
+];
+
+async function transcript(environment: Environment, task: Task, player: Player): Promise<readonly unknown[]> {
+  const episode = await environment.start(task, randomStream(task.id));
+  const random = randomStream(task.id).split("player");
+  const conversation: Message[] = [...task.prompt];
+  const happened: unknown[] = [];
+  for (let turn = 0; turn < environment.limits.turns; turn++) {
+    const { observation } = await episode.observe();
+    conversation.push(...observation.messages);
+    const content = player(task, conversation, random);
+    const { rewards, text, end } = await episode.act({ content, stop: "eos" });
+    conversation.push({ role: "assistant", content });
+    happened.push([observation.messages, content, rewards, text, end]);
+    if (end) break;
+  }
+  return happened;
 }
 
 /** What a run is made of besides the arena. Without a recipe the start is measured as it is. */

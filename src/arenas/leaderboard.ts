@@ -39,8 +39,7 @@ export const resultFiles = (arena: Arena, out?: string): ResultFiles => ({
 });
 
 /** Runs of the arena as it is now, by name; those under another digest are left out. */
-function runsIn(arena: Arena, file: string): ReadonlyMap<string, ArenaRun> {
-  const digest = arenaDigest(arena);
+function runsIn(digest: string, file: string): ReadonlyMap<string, ArenaRun> {
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
   return new Map(
     lines
@@ -52,8 +51,8 @@ function runsIn(arena: Arena, file: string): ReadonlyMap<string, ArenaRun> {
 
 /** Results of the methods that have all runs of the protocol, best first. */
 export async function resultsIn(arena: Arena, file: string): Promise<readonly ArenaResult[]> {
-  const runs = runsIn(arena, file);
-  const digest = arenaDigest(arena);
+  const digest = await arenaDigest(arena);
+  const runs = runsIn(digest, file);
   const ids = [...new Set([...runs.keys()].map((name) => name.split("/")[1]!))];
   const results: ArenaResult[] = [];
   for (const id of ids) {
@@ -82,9 +81,8 @@ const absent: ArenaRun = {
 };
 
 /** Test success of all seeds from 1 on that a method has at its step size, beyond those that are reported. */
-function spread(arena: Arena, file: string, { method, rate }: ArenaResult): readonly number[] {
-  const runs = runsIn(arena, file);
-  const digest = arenaDigest(arena);
+function spread(digest: string, file: string, { method, rate }: ArenaResult): readonly number[] {
+  const runs = runsIn(digest, file);
   const found: number[] = [];
   for (let seed = 1; ; seed++) {
     const run = runs.get(runName(digest, method, rate, seed));
@@ -162,7 +160,8 @@ export async function leaderboard(
   if (!against) return `# Leaderboard\n\nNo whole set of runs of GRPO in arena "${arena.name}" yet.\n`;
   const { iterations, tasks, groupSize } = arena.budget;
   const trained = results.filter(({ method }) => method !== untrained);
-  const seeds = spread(arena, files.runs, against);
+  const digest = await arenaDigest(arena);
+  const seeds = spread(digest, files.runs, against);
   const commits = [...new Set(results.flatMap(({ runs }) => runs.map(({ commit }) => commit)))].toSorted();
   const excluded: readonly Excluded[] = readExcluded(files.excluded);
   return `${[
@@ -172,7 +171,7 @@ export async function leaderboard(
     "",
     `## ${arena.name}: ${arena.summary}`,
     "",
-    `Level **neural**: a small transformer, from the same weights for all. Arena digest \`${arenaDigest(arena)}\`; code of the reported runs: ${commits.map((c) => `\`${c}\``).join(", ")}. ${trained.length} methods.`,
+    `Level **neural**: a small transformer, from the same weights for all. Arena digest \`${digest}\`; code of the reported runs: ${commits.map((c) => `\`${c}\``).join(", ")}. ${trained.length} methods.`,
     "",
     `Each method trains for ${iterations} iterations of ${tasks} tasks × ${groupSize} attempts, with a step size chosen among ${arena.rates.join(", ")} by validation success on ${arena.tuningSeeds} other seeds. Reported are ${arena.seeds} seeds: mean success on held-out tasks with a ${100 * confidence} % interval, the paired difference to tuned GRPO with a ${100 * confidence} % interval (not corrected for the number of methods), and the probability that a run of the method beats a run of GRPO. "edge": the best step size is the smallest or largest of the grid, so that a wider grid might be better. Seconds are wall-clock on a shared machine.`,
     "",

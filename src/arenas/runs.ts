@@ -19,13 +19,13 @@ export const plannedRuns = (arena: Arena, method: string, seeds: number): number
   seeds + (method === untrained ? 0 : arena.rates.length * arena.tuningSeeds);
 
 /** Makes an arena's runs and remembers them in a file, of which each line is `{"name", "result"}`. */
-export const arenaRunner = (
+export const arenaRunner = async (
   arena: Arena,
   options: Omit<RunnerOptions<ArenaRun>, "nameOf" | "make"> & {
     readonly make: (method: string, rate: number, seed: number) => Promise<ArenaRun>;
   },
-): MakeRuns<ArenaRun> => {
-  const digest = arenaDigest(arena);
+): Promise<MakeRuns<ArenaRun>> => {
+  const digest = await arenaDigest(arena);
   const rateOf = ({ arm, choice }: Unit): number => gridOf(arena, arm)[choice]!;
   return remembered<ArenaRun>({
     ...options,

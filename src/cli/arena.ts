@@ -92,12 +92,9 @@ export async function runArena(
   const byId = new Map(methods.map((m) => [m.id, m]));
   const baseline = byId.get(opponent)!;
   const excluded = new Map<string, Excluded>(readExcluded(places.excluded).map((e) => [e.method, e]));
-  const able: string[] = [];
-  for (const recipe of new Set([baseline, ...asked])) {
-    const why = excludedFrom(recipe);
-    if (why) excluded.set(recipe.id, { method: recipe.id, why });
-    else able.push(recipe.id);
-  }
+  for (const { id, why } of methods.map((m) => ({ id: m.id, why: excludedFrom(m) })))
+    if (why) excluded.set(id, { method: id, why });
+  const able = [...new Set([baseline, ...asked])].flatMap((m) => (excludedFrom(m) ? [] : [m.id]));
   const arms = [untrained, ...able];
   const progress = progressOf(
     arms.reduce((sum, arm) => sum + plannedRuns(arena, arm, arm === untrained ? arena.seeds : seeds), 0),
@@ -109,7 +106,7 @@ export async function runArena(
     io.error("Stopping; whole runs are kept, the same command goes on.");
     stop.abort();
   });
-  const make = arenaRunner(arena, {
+  const make = await arenaRunner(arena, {
     memory: places.runs,
     atOnce: threads,
     make: async (method, rate, seed) => {

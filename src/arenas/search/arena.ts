@@ -25,7 +25,6 @@ export const search: Arena = {
   name: "search",
   summary: "three or four searches and look-ups, one reward at the end, held-out names",
   folder: import.meta.dirname,
-  world: ["env/facts/*"],
   environment,
   budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 96 },
   rates: [1.25e-4, 2.5e-4, 5e-4],
