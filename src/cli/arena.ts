@@ -7,6 +7,7 @@ import { type Excluded, excludedFrom, readExcluded, writeExcluded } from "../are
 import { arenas } from "../arenas/index.ts";
 import { resultFiles, writeLeaderboard } from "../arenas/leaderboard.ts";
 import { arenaResult, arenaRunner, plannedRuns, untrained } from "../arenas/runs.ts";
+import { mean } from "../common/statistics/statistics.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Recipe } from "../method/method.ts";
@@ -68,7 +69,7 @@ function chosen(ids: readonly string[], family: string | undefined): readonly Re
   const families = family?.split(",").map((one) => one.trim());
   const known = [...new Set(methods.map((m) => m.family))];
   for (const one of families ?? []) if (!known.includes(one)) throw unknownName("--family", one, known);
-  const all = ids.length > 0 ? ids.map((id) => requireMethod("whetstone arena", id)) : methods;
+  const all = ids.length > 0 ? ids.map((id) => requireMethod("arena", id)) : methods;
   return all.filter((m) => families?.includes(m.family) ?? true);
 }
 
@@ -156,10 +157,11 @@ function progressOf(total: number, threads: number, io: Io) {
     left--;
     if (again) return;
     if (method !== untrained) made.push(run.seconds);
-    const each = made.reduce((a, b) => a + b, 0) / made.length;
+    // runs of the start itself are too short to say how long training takes
+    const estimate = made.length === 0 ? "" : `, about ${duration((left * mean(made)) / threads)}`;
     const share = (x: number): string => `${(100 * x).toFixed(1)} %`;
     io.error(
-      `${method}, seed ${seed}: ${share(run.test)} on test, ${share(run.validation)} on validation, ${duration(run.seconds)}; ${left} of ${total} runs left, about ${duration((left * each) / threads)}`,
+      `${method}, seed ${seed}: ${share(run.test)} on test, ${share(run.validation)} on validation, ${duration(run.seconds)}; ${left} of ${total} runs left${estimate}`,
     );
   };
 }

@@ -114,10 +114,10 @@ function usualWords(total: number, engine: string, { iterations, episodes }: Com
 }
 
 async function compare(ids: readonly string[], options: CompareOptions, io: Io): Promise<void> {
-  const recipes = [...new Set(ids)].map((id) => requireMethod("whetstone compare", id));
+  const recipes = [...new Set(ids)].map((id) => requireMethod("compare", id));
   if (recipes.length < 2) {
     throw new WhetstoneError("option.range", {
-      where: "whetstone compare",
+      where: "compare",
       got: `${recipes.length} method`,
       expected: "two or more different methods",
       fix: "Name the baseline first, then the methods to compare with it.",
@@ -135,7 +135,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     environment,
     engine: () => engineFor(options.engine),
     contenders: recipes.map((recipe) => contender(recipe, set, lists)),
-    imitator: requireMethod("whetstone compare", "grpo").build(),
+    imitator: requireMethod("compare", "grpo").build(),
     out: options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`,
     seeds: Array.from({ length: seeds }, (_, i) => first + i),
     tuningSeeds: statedNumber("--tuning-seeds", options.tuningSeeds, 1),
