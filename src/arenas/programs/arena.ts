@@ -1,14 +1,16 @@
 /** Arena "programs": short list programs for vague requests, three tries, and messages that say what is wrong. */
 import type { Arena } from "../arena.ts";
-import { programs } from "./world.ts";
+import { listPrograms } from "./world.ts";
 
-export const programsArena: Arena = {
+export const programs: Arena = {
   name: "programs",
-  summary: "short list programs, three tries, each answered by a message that says what is wrong, held-out programs",
+  summary:
+    "short list programs, three tries, each answered by a message that says what is wrong, held-out programs",
   folder: import.meta.dirname,
-  environment: programs,
+  environment: listPrograms,
   budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 112 },
-  rates: [1.25e-4, 2.5e-4, 5e-4],
+  rates: [1.5e-4, 4e-4, 1e-3],
   tuningSeeds: 5,
   seeds: 8,
+  warmStart: { size: { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 }, updates: 400 },
 };

@@ -10,7 +10,9 @@ type Choice = readonly (number | undefined)[];
 
 const middle = ({ meanings }: Phrase): number => Math.floor(meanings.length / 2);
 const text = (request: readonly Phrase[], choice: Choice): string =>
-  request.map(({ meanings, foreign }, i) => (choice[i] === undefined ? foreign! : meanings[choice[i]!]!)).join(" ");
+  request
+    .map(({ meanings, foreign }, i) => (choice[i] === undefined ? foreign! : meanings[choice[i]!]!))
+    .join(" ");
 
 /** What a message asks for: which phrases to change, and whether to a later meaning. */
 const remedies: readonly (readonly [said: RegExp, shows: Shows, by: 1 | -1])[] = [
@@ -43,7 +45,9 @@ interface Said {
 /** The last program and what was said of it, if there was one. */
 function lastOf(conversation: readonly Message[]): Said | undefined {
   const at = conversation.findLastIndex(({ role }) => role === "assistant");
-  return at < 0 ? undefined : { program: conversation[at]!.content, message: conversation[at + 1]?.content ?? "" };
+  return at < 0
+    ? undefined
+    : { program: conversation[at]!.content, message: conversation[at + 1]?.content ?? "" };
 }
 
 const requestOf = (conversation: readonly Message[]): readonly Phrase[] =>
@@ -73,7 +77,7 @@ export const flawed: Player = ({ prompt }, conversation, random) => {
 };
 
 /** Does not read messages: each try is another first guess in the right language. */
-export const deaf: Player = ({ prompt }, _conversation, random) =>
+export const guessing: Player = ({ prompt }, _conversation, random) =>
   text(
     requestOf(prompt),
     requestOf(prompt).map(({ meanings }) => random.below(meanings.length)),

@@ -15,7 +15,11 @@ export interface Phrase {
   readonly foreign?: string;
 }
 
-const vague = (text: string, shows: Shows, ...meanings: readonly string[]): Phrase => ({ text, shows, meanings });
+const vague = (text: string, shows: Shows, ...meanings: readonly string[]): Phrase => ({
+  text,
+  shows,
+  meanings,
+});
 const clear = (text: string, meaning: string, foreign?: string): Phrase => ({
   text,
   meanings: [meaning],
@@ -40,11 +44,7 @@ const kinds: readonly (readonly Phrase[])[] = [
     clear("double", "times 2", "double"),
     clear("triple", "times 3", "triple"),
   ],
-  [
-    clear("rising", "up", "sort"),
-    clear("falling", "down", "desc"),
-    clear("turned", "flip", "reverse"),
-  ],
+  [clear("rising", "up", "sort"), clear("falling", "down", "desc"), clear("turned", "flip", "reverse")],
   [
     vague("few in front", "length", "first 1", "first 2", "first 3"),
     vague("few at end", "length", "last 1", "last 2", "last 3"),
@@ -53,7 +53,9 @@ const kinds: readonly (readonly Phrase[])[] = [
   ],
 ];
 
-export const phrases: ReadonlyMap<string, Phrase> = new Map(kinds.flat().map((phrase) => [phrase.text, phrase]));
+export const phrases: ReadonlyMap<string, Phrase> = new Map(
+  kinds.flat().map((phrase) => [phrase.text, phrase]),
+);
 export const joint = " then ";
 
 /** What a task is made of, besides its request. */
@@ -69,7 +71,8 @@ export const shownTests = 3;
 const hiddenTests = 5;
 const length = 7;
 
-export const phrasesOf = (request: string): readonly Phrase[] => request.split(joint).map((text) => phrases.get(text)!);
+export const phrasesOf = (request: string): readonly Phrase[] =>
+  request.split(joint).map((text) => phrases.get(text)!);
 
 /** A request with a drawn meaning; undefined unless it has two vague phrases that show differently. */
 export function drawn(random: Random): Made | undefined {

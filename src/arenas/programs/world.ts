@@ -1,6 +1,7 @@
 /** The programs environment: a request in words, three tries at a program, and a message on each that says what is wrong. */
-import { succeeded, type Task, type Trajectory } from "../../core/types.ts";
+
 import { randomStream } from "../../core/random.ts";
+import { succeeded, type Task, type Trajectory } from "../../core/types.ts";
 import { critiqueWords, type Part, type Review, templated } from "../../env/critiques.ts";
 import type { Environment } from "../../env/environment.ts";
 import { type Tried, tried } from "../../env/tries.ts";
@@ -14,7 +15,8 @@ const steps = 4;
 
 const requestOf = ({ prompt }: Task): string => prompt[0]!.content;
 const inputsOf = (task: Task): readonly (readonly number[])[] => task.metadata.inputs as number[][];
-const graded = (task: Task, program: string) => verdict(program, task.reference ?? "", inputsOf(task), shownTests);
+const graded = (task: Task, program: string) =>
+  verdict(program, task.reference ?? "", inputsOf(task), shownTests);
 
 function grade(task: Task, program: string): Tried {
   const { passed, message } = graded(task, program);
@@ -32,20 +34,24 @@ function expertTries({ request, program, inputs }: Made, tries = turns): readonl
 }
 
 const solvable = (made: Made): boolean =>
-  expertTries(made).some((program) => verdict(program, made.program, made.inputs, shownTests).message === "right");
+  expertTries(made).some(
+    (program) => verdict(program, made.program, made.inputs, shownTests).message === "right",
+  );
 
 let splits: ReadonlyMap<string, readonly Task[]> | undefined;
 const tasksOf = (split: string): readonly Task[] => {
   splits ??= new Map(
     [...draw(solvable)].map(([name, all]) => [
       name,
-      all.map(({ request, program, inputs }, i): Task => ({
-        id: `programs/${name}/${i}`,
-        prompt: [{ role: "user", content: request }],
-        reference: program,
-        metadata: { inputs: inputs.map((list) => [...list]) },
-        seed: randomStream("programs").split(name, i).seed,
-      })),
+      all.map(
+        ({ request, program, inputs }, i): Task => ({
+          id: `programs/${name}/${i}`,
+          prompt: [{ role: "user", content: request }],
+          reference: program,
+          metadata: { inputs: inputs.map((list) => [...list]) },
+          seed: randomStream("programs").split(name, i).seed,
+        }),
+      ),
     ]),
   );
   return splits.get(split) ?? [];
@@ -55,7 +61,8 @@ const tasksOf = (split: string): readonly Task[] => {
 function partsOf(task: Task, turn: number, content: string, before: string | undefined): readonly Part[] {
   const request = phrasesOf(requestOf(task));
   const wanted = stepsIn(task.reference ?? "");
-  const next = before === undefined ? firstProgram(request) : repaired(request, before, graded(task, before).message);
+  const next =
+    before === undefined ? firstProgram(request) : repaired(request, before, graded(task, before).message);
   const expected = stepsIn(next);
   const said = stepsIn(content);
   let at = 0;
@@ -73,7 +80,9 @@ function partsOf(task: Task, turn: number, content: string, before: string | und
       good: step !== "" && (step === wanted[i] || step === expected[i]),
       name: `try ${turn + 1} step ${Math.min(i + 1, steps + 1)}`,
       better,
-      worse: ["flip", "add 9", "under 9"].filter((other) => other !== better && other !== step),
+      worse: [...(request[i]?.meanings ?? []), "up", "down", "flip"].filter(
+        (other) => other !== better && other !== step,
+      ),
     };
   });
 }
@@ -94,7 +103,7 @@ const critiques = (): readonly string[] => [...critiqueWords(steps + 1), "try 1 
  * others the message names an unknown word, or the first failed test with the result, the one wanted and how they differ.
  * `outcome` is 1 or 0 at the end; `verify` also gives the share of tests that the last program passed.
  */
-export function programs(): Environment {
+export function listPrograms(): Environment {
   const passedBy = async (task: Task, { turns: made }: Trajectory): Promise<number> =>
     graded(task, made.at(-1)?.action.content.trim() ?? "").passed;
   return {
@@ -122,6 +131,7 @@ export function programs(): Environment {
     critiqueVocabulary: critiques,
     critique: async (task, trajectory, request) => templated(review(task, trajectory), request),
     // by the tests that the last programs passed
-    prefer: async (task, first, second) => (1 + (await passedBy(task, first)) - (await passedBy(task, second))) / 2,
+    prefer: async (task, first, second) =>
+      (1 + (await passedBy(task, first)) - (await passedBy(task, second))) / 2,
   };
 }
