@@ -31,12 +31,14 @@ const successOf = async (player: Player, split: string): Promise<number> => {
 
 test("programs change lists from left to right, and what is none is said in words", () => {
   const cases: readonly (readonly [program: string, list: string])[] = [
-    ["over 4", "7 5 9"],
-    ["under 4", "1 3"],
+    ["most 2", "7 9"],
+    ["least 2", "1 3"],
     ["add 2 first 2", "9 3"],
-    ["minus 2 last 2", "3 7"],
+    ["add 1 last 2", "6 10"],
     ["times 3 down", "27 21 15 9 3"],
     ["up flip", "9 7 5 3 1"],
+    ["add 3 pairs", "10 4 6 8 12"],
+    ["times 3 odds", "21 3 9 15 27"],
     ["up last 0", ""],
   ];
   for (const [program, wanted] of cases) {
@@ -62,13 +64,13 @@ test("a message says what the first failed test gave, what was wanted and how th
   const cases: readonly (readonly [program: string, wanted: string, message: string, passed: number])[] = [
     ["first 2", "last 2", "test 2 gives 4 3 not 3 5 : too low", 1 / 3],
     ["last 1", "last 2", "test 1 gives 2 not 1 2 : too short", 0],
-    ["over 1", "over 2", "test 1 gives 2 not nothing : too long", 2 / 3],
+    ["odds", "pairs", "test 1 gives 1 not 2 : too low", 0],
     ["times 9", "times 1", "test 1 gives 9 18 not 1 2 : too high", 0],
     ["flip", "up", "test 1 gives 2 1 not 1 2 : wrong order", 1 / 3],
     ["first 2", "up last 2", "test 2 gives 4 3 not 4 5 : too low", 2 / 3],
     ["up first 2", "first 2", "test 2 gives 3 4 not 4 3 : wrong order", 1 / 3],
     ["first", "first 2", "first needs a number", 0],
-    ["over 0", "over 0", "right", 1],
+    ["pairs", "most 9 pairs", "right", 1],
   ];
   for (const [program, wanted, message, passed] of cases)
     assert.deepEqual(verdict(program, wanted, inputs, 2), { passed, message });
@@ -99,15 +101,15 @@ test("no program and no request of one split is in another", () => {
   }
   assert.deepEqual(
     world.splits.map((split) => world.tasks(split).length),
-    [1200, 80, 200],
+    [900, 80, 200],
   );
 });
 
-test("the expert solves every task, and not at once; who does not read messages solves less than half", async () => {
+test("the expert solves every task, and not at once; who does not read messages solves fewer", async () => {
   for (const split of world.splits) assert.equal(await successOf(expert, split), 1);
   const first = await Promise.all(world.tasks("test").map((task) => played(task, expert)));
-  assert.ok(first.filter(({ turns }) => turns.length === 1).length < 0.3 * first.length);
-  assert.ok((await successOf(guessing, "test")) < 0.5);
+  assert.ok(first.filter(({ turns }) => turns.length === 1).length < 0.4 * first.length);
+  assert.ok((await successOf(guessing, "test")) < 0.8);
   const start = await successOf(flawed, "test");
   assert.ok(start > 0.1 && start < 0.5, `${start}`);
 });

@@ -1,6 +1,6 @@
 /** Arena "programs": short list programs for vague requests, three tries, and messages that say what is wrong. */
 import type { Arena } from "../arena.ts";
-import { listPrograms } from "./world.ts";
+import { demonstrated, listPrograms } from "./world.ts";
 
 export const programs: Arena = {
   name: "programs",
@@ -8,9 +8,13 @@ export const programs: Arena = {
     "short list programs, three tries, each answered by a message that says what is wrong, held-out programs",
   folder: import.meta.dirname,
   environment: listPrograms,
-  budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 112 },
+  budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 80 },
   rates: [1.5e-4, 4e-4, 1e-3],
   tuningSeeds: 5,
   seeds: 8,
-  warmStart: { size: { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 }, updates: 400 },
+  warmStart: {
+    size: { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 },
+    updates: 220,
+    environment: demonstrated,
+  },
 };

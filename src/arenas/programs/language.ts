@@ -5,18 +5,26 @@ export type Result = { readonly list: readonly number[] } | { readonly error: st
 
 type Operation = (list: readonly number[], n: number) => readonly number[];
 
+/** The first n in the order of the comparison, where they stand in the list; of equal numbers the ones in front. */
+function extreme(list: readonly number[], n: number, compare: (a: number, b: number) => number): number[] {
+  const places = list.map((_, i) => i).toSorted((i, j) => compare(list[i]!, list[j]!) || i - j);
+  const kept = new Set(places.slice(0, n));
+  return list.filter((_, i) => kept.has(i));
+}
+
 /** Words that take a number. */
 const withNumber: Readonly<Record<string, Operation>> = {
-  over: (list, n) => list.filter((x) => x > n),
-  under: (list, n) => list.filter((x) => x < n),
+  most: (list, n) => extreme(list, n, (a, b) => b - a),
+  least: (list, n) => extreme(list, n, (a, b) => a - b),
   add: (list, n) => list.map((x) => x + n),
-  minus: (list, n) => list.map((x) => x - n),
   times: (list, n) => list.map((x) => x * n),
   first: (list, n) => list.slice(0, n),
   last: (list, n) => list.slice(Math.max(0, list.length - n)),
 };
 /** Words that take none. */
 const alone: Readonly<Record<string, Operation>> = {
+  pairs: (list) => list.filter((x) => x % 2 === 0),
+  odds: (list) => list.filter((x) => x % 2 !== 0),
   up: (list) => list.toSorted((a, b) => a - b),
   down: (list) => list.toSorted((a, b) => b - a),
   flip: (list) => list.toReversed(),

@@ -1,5 +1,4 @@
 /** Scripted players of the programs environment, which know a request and its messages but not what vague phrases mean. */
-import type { Random } from "../../core/random.ts";
 import type { Message } from "../../core/types.ts";
 import type { Player } from "../../env/environment.ts";
 import { stepsIn } from "./language.ts";
@@ -60,9 +59,9 @@ export const expert: Player = ({ prompt }, conversation) => {
 };
 
 /** How often the flawed player writes a foreign word, takes a vague phrase as the expert would at first, and heeds a message. */
-const foreign = 0.5;
-const centred = 0.85;
-const heeds = 0.35;
+const foreign = 0.4;
+const centred = 0.9;
+const heeds = 0.25;
 
 /** Writes words of another language, and mostly sends a program again where a message asks for another. */
 export const flawed: Player = ({ prompt }, conversation, random) => {

@@ -112,7 +112,7 @@ export function listPrograms(): Environment {
       summary: "write programs of a few steps for requests that tests make clear, three tries with messages",
       splits: Object.keys(sizes),
       turns,
-      actionTokens: 10,
+      actionTokens: 8,
       vocabulary: () => [
         ...languageWords,
         ...Array.from({ length: largestNumber + 1 }, (_, n) => String(n)),
@@ -133,5 +133,19 @@ export function listPrograms(): Environment {
     // by the tests that the last programs passed
     prefer: async (task, first, second) =>
       (1 + (await passedBy(task, first)) - (await passedBy(task, second))) / 2,
+  };
+}
+
+/** Demonstrations of each training task, so that the start does not learn single ones by heart. */
+const demonstrations = 6;
+
+/** The same world with several demonstrations of every training task, for the warm start. */
+export function demonstrated(): Environment {
+  const world = listPrograms();
+  const again = (task: Task): readonly Task[] =>
+    Array.from({ length: demonstrations }, (_, k) => ({ ...task, id: `${task.id}/${k}` }));
+  return {
+    ...world,
+    tasks: (split) => (split === "train" ? world.tasks(split).flatMap(again) : world.tasks(split)),
   };
 }
