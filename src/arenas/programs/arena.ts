@@ -4,12 +4,11 @@ import { demonstrated, listPrograms } from "./world.ts";
 
 export const programs: Arena = {
   name: "programs",
-  summary:
-    "short list programs, three tries, each answered by a message that says what is wrong, held-out programs",
+  summary: "short list programs, three tries, each answered by a message that says what is wrong",
   folder: import.meta.dirname,
   environment: listPrograms,
-  budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 80 },
-  rates: [1.5e-4, 4e-4, 1e-3],
+  budget: { iterations: 24, tasks: 8, groupSize: 8, contextTokens: 80 },
+  rates: [2e-4, 4e-4, 8e-4],
   tuningSeeds: 5,
   seeds: 8,
   warmStart: {
