@@ -96,9 +96,10 @@ test("reactions: as often true, polite, silent and clicked wrongly as stated", (
     share(wrong, "soup", false, ({ text = "" }) => /not what i asked for , (double|large)$/.test(text)),
     stays * (1 - corrects),
   );
+  const down = (stays * thumb.complaint + (1 - polite) * leaves * thumb.leaving) * (1 - wrongClick);
   near(
     share(wrong, "soup", true, ({ goes }) => goes?.thumb === 0),
-    stays * thumb.complaint * (1 - wrongClick) + polite * thumb.polite * wrongClick,
+    down + polite * thumb.polite * wrongClick,
   );
   near(
     share("ask size", "soup", false, ({ text }) => text === "size large"),

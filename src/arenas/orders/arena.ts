@@ -8,7 +8,7 @@ export const orders: Arena = {
   folder: import.meta.dirname,
   environment,
   budget: { iterations: 16, tasks: 6, groupSize: 8, contextTokens: 96 },
-  rates: [3e-4, 8e-4, 2e-3],
+  rates: [3e-4, 7e-4, 1.6e-3],
   tuningSeeds: 5,
   seeds: 8,
   warmStart: {

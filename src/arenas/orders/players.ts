@@ -15,7 +15,7 @@ export const expert: Player = (task, conversation) => {
 };
 
 /** Chances of each mistake. */
-const mistakes = { guesses: 0.6, misreads: 0.5, repeats: 0.6, asksAgain: 0.05 };
+const mistakes = { guesses: 0.75, misreads: 0.5, repeats: 0.6, asksAgain: 0.05 };
 
 /**
  * Reads what was said, and goes wrong in four ways: guesses what was not said, takes words for what they are easily taken for,
