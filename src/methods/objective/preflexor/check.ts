@@ -12,13 +12,14 @@ import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { hopsOf, lookups, spelling } from "./lookups.ts";
 import { preflexor } from "./method.ts";
 
-const [questions, keys, spellings, iterations] = [6, 6, 4, 25];
+const [questions, keys, spellings] = [5, 10, 3];
+const [groupSize, iterations] = [4, 15];
 const environment = (seed: number) => lookups({ seed, questions, keys, spellings });
 const thoughts = Array.from({ length: keys * spellings }, (_, i) =>
   spelling(Math.floor(i / spellings), i % spellings),
 );
 
-/** Initially well-formed thoughts with the right key in 60 % of the cases; after a right key the right value is likelier. */
+/** Initially well-formed thoughts with the right key in about 45 % of the cases; after a right key the right value is likelier. */
 function engine(seed: number) {
   const byWord = new Map(
     environment(seed)
@@ -72,6 +73,7 @@ const arm = (recipe: Recipe): Arm => ({
       engine: engine(seed),
       method: recipe.build({
         tasks: questions,
+        groupSize,
         minibatches: 1,
         schedule: "constant",
         warmUp: 0,
@@ -112,7 +114,7 @@ export default defineCheck({
   level: "table",
   claim:
     "With thoughts out of the loss, preference pairs teach right answers faster than with thoughts in it.",
-  metric: "success, mean over 25 updates, exact",
+  metric: "success, mean over 15 updates, exact",
   direction: "higher",
   smallestEffect: 0.05,
   range: [0, 1],
@@ -120,5 +122,5 @@ export default defineCheck({
   method: arm(preflexor),
   simpler: ["baseline"],
   notes:
-    "Checked is the mask alone. Recursive inference, in which a critic improves the thought and the answer is written anew, is not built, nor is the phase that teaches the format. An earlier design measured how varied thoughts remain, which the mask settles by construction in a table: nothing is shared between thoughts and answers, so thoughts stay as they were, wrong ones included. The logistic loss of DPO on answers alone did as well as the method's there.",
+    "Checked is the mask alone. Recursive inference, in which a critic improves the thought and the answer is written anew, is not built, nor is the phase that teaches the format. An earlier design measured how varied thoughts remain, which the mask settles by construction in a table: nothing is shared between thoughts and answers, so thoughts stay as they were, wrong ones included. The logistic loss of DPO on answers alone did as well as the method's there. A second design, six keys and eight attempts at a question, was refused as too easy: the opponent's mean was 0.994.",
 });
