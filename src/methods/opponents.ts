@@ -1,7 +1,7 @@
 /** What a method's evidence says of its opponents: the arm that ran, the best other arm, and whether the ingredient matters. */
 import { looks, mean, pairedInterval } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import type { CheckEvidence } from "../train/check.ts";
+import type { ArmEvidence, CheckEvidence, Choice } from "../train/check.ts";
 
 /** An arm beside the method, with the paired difference over the reported seeds. */
 export interface Opponent {
@@ -83,3 +83,64 @@ export function caveatsOf(e: CheckEvidence): readonly string[] {
       found.push(`The best setting of ${name} lies at the edge of its grid: a better one may lie beyond.`);
   return found;
 }
+
+/** Grids of the two arms, from the check itself: the evidence keeps what was chosen. */
+export interface Grids {
+  readonly baseline: readonly Choice[];
+  readonly method: readonly Choice[];
+}
+
+const value = (x: unknown): string => (typeof x === "number" ? String(x) : JSON.stringify(x));
+const whole = (x: number): string => Math.round(x).toLocaleString("en");
+
+/** What was chosen, and among which values: "learningRate 0.3 of 0.1, 0.3, 1". */
+function choiceAmong({ chosen, tuning }: ArmEvidence, grid: readonly Choice[] | undefined): string {
+  const names = Object.keys(chosen);
+  if (names.length === 0) return "nothing to choose";
+  // a grid that was edited since is not the one that ran
+  const isSame = grid?.length === tuning.length && grid.some((one) => isEqual(one, chosen));
+  const parts = names.map((name) => {
+    const values = isSame ? [...new Set(grid.map((one) => value(one[name])))] : [];
+    return `${name} ${value(chosen[name])}${values.length > 1 ? ` of ${values.join(", ")}` : ""}`;
+  });
+  return isSame || tuning.length === 0
+    ? parts.join("; ")
+    : `${parts.join("; ")}, one of ${tuning.length} choices`;
+}
+
+const isEqual = (a: Choice, b: Choice): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** How the opponent was tuned beside the method, what both cost, and which further arms the method does not beat. */
+export function conditionsOf(e: CheckEvidence, grids?: Grids): readonly string[] {
+  const arm = (name: "baseline" | "method"): string => {
+    const { cost } = e[name];
+    const spent = [
+      ...(cost.episodes > 0 ? [`${whole(cost.episodes)} episodes`] : []),
+      ...(cost.tokens > 0 ? [`${whole(cost.tokens)} tokens`] : []),
+    ];
+    const mean = value(Number(meanOf(e[name]).toPrecision(3)));
+    return `${mean} with ${choiceAmong(e[name], grids?.[name])}${spent.length > 0 ? ` (${spent.join(", ")} a run)` : ""}`;
+  };
+  const tuned =
+    e.tuningSeeds === undefined
+      ? ""
+      : ` Chosen on ${e.tuningSeeds} other seed${e.tuningSeeds === 1 ? "" : "s"}.`;
+  const equals = Object.keys(e.others ?? {})
+    .map((name) => opponent(e, name))
+    .filter(({ lead }) => lead.low <= 0)
+    .toSorted(byLead)
+    .map(({ what, lead }) => `"${what}" (the method leads by ${interval(lead)})`);
+  return [
+    `Opponent ${arm("baseline")}; method ${arm("method")}.${tuned}`,
+    ...(equals.length > 0 ? [`Not beaten: ${equals.join("; ")}.`] : []),
+  ];
+}
+
+const meanOf = ({ values }: ArmEvidence): number => mean(values);
+
+/** Three significant digits, with a sign. */
+const signed = (x: number): string => `${x > 0 ? "+" : ""}${Number(x.toPrecision(3))}`;
+
+/** A difference with its interval: "+0.2 [+0.1, +0.3]". */
+export const interval = ({ mean: middle, low, high }: Pick<Interval, "mean" | "low" | "high">): string =>
+  `${signed(middle)} [${signed(low)}, ${signed(high)}]`;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { methods } from "../../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../../src/methods/evidence.ts";
-import { caveatsOf, opponentsOf } from "../../src/methods/opponents.ts";
+import { caveatsOf, conditionsOf, opponentsOf } from "../../src/methods/opponents.ts";
 import type { ArmEvidence, CheckEvidence } from "../../src/train/check.ts";
 
 const near = (a: number | undefined, b: number, tolerance = 1e-4): void =>
@@ -92,6 +92,26 @@ function paired(a: readonly number[], b: readonly number[]): readonly [mean: num
   assert.ok(t, `${d.length} seeds are no planned look`);
   return [mean, (t * s) / Math.sqrt(d.length)];
 }
+
+test("conditions: settings among their grid, costs, arms that are not beaten; an edited grid is not shown", () => {
+  const [few, many] = [{ learningRate: 0.1 }, { learningRate: 0.3 }];
+  const equal = arm("without", [0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5]);
+  const chosen = { chosen: many, tuning: [0.2, 0.4] };
+  const e = made({
+    tuningSeeds: 5,
+    others: { equal },
+    baseline: { ...made({}).baseline, ...chosen },
+    method: { ...made({}).method, ...chosen, cost: { episodes: 1200, tokens: 0 } },
+  });
+  const [first, second] = conditionsOf(e, { baseline: [few, many], method: [few, many] });
+  assert.equal(
+    first,
+    "Opponent 0.15 with learningRate 0.3 of 0.1, 0.3 (10 episodes, 100 tokens a run); method 0.6 with learningRate 0.3 of 0.1, 0.3 (1,200 episodes a run). Chosen on 5 other seeds.",
+  );
+  assert.match(second!, /^Not beaten: "without" \(the method leads by 0 \[/);
+  const [edited] = conditionsOf(e, { baseline: [few, few, few], method: [few] });
+  assert.match(edited!, /learningRate 0.3, one of 2 choices/);
+});
 
 test("every row of docs/methods.md follows from the values seed by seed: opponent, verdict, effect, ingredient, level", () => {
   let recomputed = 0;
