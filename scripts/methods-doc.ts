@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { checkFiles, loadCheck } from "../src/cli/checkFiles.ts";
+import { duration } from "../src/cli/output.ts";
 import { type CatalogueEntry, slotsOf } from "../src/method/entry.ts";
 import {
   type BenchResult,
@@ -122,8 +123,8 @@ const introduction = (found: readonly StoredEvidence[], judged: number): readonl
   "97.5 % intervals ([leaderboard.md](leaderboard.md)); empty where it has not been run.",
   `${found.filter(({ tuningSeeds = 5 }) => tuningSeeds < 5).length} of these checks chose their settings on fewer than the five seeds that new checks need.`,
   "",
-  "Below each table, for each method: the means of both arms, the settings that were chosen for them and among which, what a run cost,",
-  "the further arms that the method does not beat, what speaks against the row, what benches and arenas found, and what was tried",
+  "Below each table, for each method: what benches and arenas found, the means of both arms, the settings that were chosen for them",
+  "and among which, what a run cost, the further arms that do as well or better, what speaks against the row, and what was tried",
   "before. `npx whetstone check ID` runs a check again, and `npx whetstone explain ID` shows mechanism, mathematics and all arms.",
 ];
 
@@ -136,8 +137,9 @@ function notes(m: CatalogueEntry, { evidence, grids, benches }: Known): string |
   const outside = benchSentences(e, e ? results : results.filter((result) => !isArena(result)), link);
   if (!e) return outside.length > 0 ? `- **${m.id}** (not run): ${outside.join(" ")}` : undefined;
   const said = [
-    ...conditionsOf(e, grids.get(m.id)),
     ...outside,
+    ...conditionsOf(e, grids.get(m.id)),
+    `The check took ${duration(e.seconds)}.`,
     ...caveatsOf(e),
     ...(e.notes ? [e.notes] : []),
   ];

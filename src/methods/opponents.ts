@@ -1,4 +1,4 @@
-/** What a method's evidence says of its opponents: the arm that ran, the best other arm, and whether the ingredient matters. */
+/** What a method's evidence says of its opponents: the arm that ran, the arms that do as well, and whether the ingredient matters. */
 import { looks, mean, pairedInterval } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
 import type { ArmEvidence, CheckEvidence, Choice } from "../train/check.ts";
@@ -24,19 +24,15 @@ export interface Opponents {
   readonly baseline: Opponent;
   /** The best of the arms that lack the ingredient. */
   readonly simpler?: Opponent;
-  /** The best of all further arms, variants and upper bounds included. */
-  readonly best?: Opponent;
   readonly ingredient: Ingredient;
 }
 
 export function opponentsOf(e: CheckEvidence): Opponents {
   const others = Object.keys(e.others ?? {}).map((name) => opponent(e, name));
-  const [best] = others.toSorted(byLead);
   const [simpler] = others.filter(({ name }) => e.simpler?.includes(name)).toSorted(byLead);
   return {
     baseline: opponent(e, "baseline"),
     ...(simpler && { simpler }),
-    ...(best && { best }),
     ingredient: simpler ? ingredientOf(simpler.lead, e.smallestEffect) : "not asked",
   };
 }
@@ -64,7 +60,7 @@ const tokenTolerance = 0.3;
 
 /** What a reader has to know beside the verdict: each a sentence. Derived from the numbers; the check's own notes come on top. */
 export function caveatsOf(e: CheckEvidence): readonly string[] {
-  const { baseline, simpler, best, ingredient } = opponentsOf(e);
+  const { baseline, simpler, ingredient } = opponentsOf(e);
   const found: string[] = [];
   if (e.baseline.values.every((value) => value === e.baseline.values[0]))
     found.push("The baseline has the same value in every seed: it may be unable to win here.");
@@ -72,8 +68,6 @@ export function caveatsOf(e: CheckEvidence): readonly string[] {
     found.push(
       `The ingredient is not shown to matter: "${simpler!.what}" ${ingredient === "not shown" ? "does about as well" : "does better"}.`,
     );
-  if (best && best.name !== simpler?.name && best.lead.high < 0)
-    found.push(`Another arm does better than the method: "${best.what}".`);
   const ratio = e.method.cost.tokens / e.baseline.cost.tokens;
   if (e.baseline.cost.tokens > 0 && (ratio > 1 + tokenTolerance || ratio < 1 / (1 + tokenTolerance)))
     found.push(`The method sampled ${ratio.toPrecision(2)} times the tokens of the baseline.`);
@@ -110,7 +104,7 @@ function choiceAmong({ chosen, tuning }: ArmEvidence, grid: readonly Choice[] | 
 
 const isEqual = (a: Choice, b: Choice): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** How the opponent was tuned beside the method, what both cost, and which further arms the method does not beat. */
+/** How the opponent was tuned beside the method, what both cost, and which further arms do as well or better. */
 export function conditionsOf(e: CheckEvidence, grids?: Grids): readonly string[] {
   const arm = (name: "baseline" | "method"): string => {
     const { cost } = e[name];
@@ -125,21 +119,26 @@ export function conditionsOf(e: CheckEvidence, grids?: Grids): readonly string[]
     e.tuningSeeds === undefined
       ? ""
       : ` Chosen on ${e.tuningSeeds} other seed${e.tuningSeeds === 1 ? "" : "s"}.`;
-  const equals = Object.keys(e.others ?? {})
+  const others = Object.keys(e.others ?? {})
     .map((name) => opponent(e, name))
-    .filter(({ lead }) => lead.low <= 0)
     .toSorted(byLead)
-    .map(({ what, lead }) => `"${what}" (the method leads by ${interval(lead)})`);
+    .map(({ what, lead: { mean: by, low, high } }) => ({ what, by: { mean: -by, low: -high, high: -low } }));
+  const better = others.filter(({ by }) => by.low > 0).map(({ what, by }) => `"${what}" by ${interval(by)}`);
+  const alike = others
+    .filter(({ by }) => by.low <= 0 && by.high >= 0)
+    .map(({ what, by }) => `"${what}", at ${interval(by)}`);
   return [
     `Opponent ${arm("baseline")}; method ${arm("method")}.${tuned}`,
-    ...(equals.length > 0 ? [`Not beaten: ${equals.join("; ")}.`] : []),
+    ...(better.length > 0 ? [`Better than the method: ${better.join("; ")}.`] : []),
+    ...(alike.length > 0 ? [`Not told apart from the method: ${alike.join("; ")}.`] : []),
   ];
 }
 
 const meanOf = ({ values }: ArmEvidence): number => mean(values);
 
-/** Three significant digits, with a sign. */
-const signed = (x: number): string => `${x > 0 ? "+" : ""}${Number(x.toPrecision(3))}`;
+/** Three significant digits, with a sign; a rest of rounding is 0. */
+const signed = (x: number): string =>
+  Math.abs(x) < 1e-9 ? "0" : `${x > 0 ? "+" : ""}${Number(x.toPrecision(3))}`;
 
 /** A difference with its interval: "+0.2 [+0.1, +0.3]". */
 export const interval = ({ mean: middle, low, high }: Pick<Interval, "mean" | "low" | "high">): string =>
