@@ -13,7 +13,7 @@ export function toolFindings(tools: readonly Tool[], codec: Codec): readonly Fin
       check: "tools",
       severity: "warning",
       problem: `The model's chat template does not support tools, so the model does not see ${tools.map(({ name }) => name).join(", ")}.`,
-      fix: "Name the tools and how to call them in the tasks' prompts, or choose a model whose template takes tools.",
+      fix: "Add --tools-in-text (in a program: templateVariables: { tools_in_text: true }), which writes them into the messages, or choose a model whose template takes tools.",
     },
   ];
 }
