@@ -3,16 +3,17 @@
  * runs. A page without data stops it, so that none is left out silently.
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { basename, join, relative, sep } from "node:path";
+import type { Arena } from "../src/arenas/arena.ts";
 import { arenas } from "../src/arenas/index.ts";
-import { resultFiles, resultsIn } from "../src/arenas/leaderboard.ts";
-import { type ArenaResult, untrained } from "../src/arenas/runs.ts";
-import { pairedInterval } from "../src/common/statistics/statistics.ts";
+import { againstOpponent, leaderboardPage } from "../src/arenas/leaderboard.ts";
+import { opponent, resultFiles, resultsIn } from "../src/arenas/results.ts";
+import { untrained } from "../src/arenas/runs.ts";
 import type { BenchResult } from "../src/methods/benchResults.ts";
 
 const root = join(import.meta.dirname, "..");
-/** What every arena pairs methods with, and the confidence of its intervals. */
-const [arenaOpponent, arenaConfidence] = ["grpo", 0.975];
+/** Of the arenas' intervals. */
+const arenaConfidence = 0.975;
 /** A page whose comparisons stand in a file of their own. */
 const weightFree = { page: "docs/weight-free.md", data: "bench/results/weight-free.md" };
 
@@ -22,7 +23,7 @@ export async function collected(): Promise<readonly BenchResult[]> {
   return [
     ...pages.sort().flatMap((page) => inPage(page)),
     ...comparisonsIn(weightFree.page, readFileSync(join(root, weightFree.data), "utf8")),
-    ...(await inArenas()),
+    ...(await Promise.all(arenas.map((arena) => inArena(arena)))).flat(),
   ];
 }
 
@@ -52,13 +53,13 @@ const tunings = {
 export function comparisonsIn(page: string, text: string): BenchResult[] {
   const found: BenchResult[] = [];
   let [env, split, seeds] = ["", "", 0];
-  let opponent: { readonly id: string; readonly isTuned: boolean } | undefined;
+  let first: { readonly id: string; readonly isTuned: boolean } | undefined;
   for (const line of text.split("\n")) {
     const title = /^##? .+ on (.+)$/.exec(line);
     if (title) env = title[1]!;
     seeds = Number(/engine, (\d+) seeds?/.exec(line)?.[1] ?? seeds);
     const held = /^###? (?:Held out: )?(.+)$/.exec(line);
-    if (held && !title) [split, opponent] = [held[1]!, undefined];
+    if (held && !title) [split, first] = [held[1]!, undefined];
     const cells = /^\| `/.test(line)
       ? line
           .slice(2, -2)
@@ -69,12 +70,12 @@ export function comparisonsIn(page: string, text: string): BenchResult[] {
     if (method === undefined) continue;
     const isTuned = /\(.+\)/.test(cells[0]!);
     const stated = difference.exec(cells[2] ?? "");
-    if (!stated) opponent = { id: method, isTuned };
-    if (!stated || !opponent) continue;
+    if (!stated) first = { id: method, isTuned };
+    if (!stated || !first) continue;
     const [mean, low, high] = stated.slice(1).map(share) as [number, number, number];
     found.push({
       method,
-      opponent: opponent.id,
+      opponent: first.id,
       bench: basename(page, ".md"),
       page,
       world: `${env}, ${split}`,
@@ -82,36 +83,37 @@ export function comparisonsIn(page: string, text: string): BenchResult[] {
       metric: "held-out success",
       effect: { mean, low, high, n: seeds },
       confidence: 0.95,
-      tuning: tunings[isTuned ? "both" : opponent.isTuned ? "opponent" : "none"],
+      tuning: tunings[isTuned ? "both" : first.isTuned ? "opponent" : "none"],
     });
   }
   return found;
 }
 
-/** Of every arena, each method's difference to the opponent; none until that one has all its runs. */
-async function inArenas(): Promise<readonly BenchResult[]> {
-  const found: BenchResult[] = [];
-  for (const arena of arenas) {
-    const results = await resultsIn(arena, resultFiles(arena).runs);
-    const against = results.find(({ method }) => method === arenaOpponent);
-    const values = ({ runs }: ArenaResult): number[] => runs.map(({ test }) => test);
-    for (const result of results) {
-      if (!against || result === against || result.method === untrained) continue;
-      found.push({
-        method: result.method,
-        opponent: arenaOpponent,
-        bench: `arena ${arena.name}`,
-        page: "docs/leaderboard.md",
-        world: "",
-        level: "neural",
-        metric: "held-out success",
-        effect: pairedInterval(values(result), values(against), arenaConfidence),
-        confidence: arenaConfidence,
-        tuning: `both tuned over ${arena.rates.length} step sizes on ${arena.tuningSeeds} other seeds`,
-      });
-    }
-  }
-  return found;
+/**
+ * Of an arena, each method's difference to the opponent on the first of its ranges of seeds; none until the opponent has all its runs.
+ * @param file the raw runs.
+ */
+export async function inArena(arena: Arena, file = resultFiles(arena).runs): Promise<readonly BenchResult[]> {
+  const [results = []] = (await resultsIn(arena, file)).byBase.values();
+  const against = results.find(({ method }) => method === opponent);
+  return results.flatMap((result): readonly BenchResult[] =>
+    !against || result === against || result.method === untrained
+      ? []
+      : [
+          {
+            method: result.method,
+            opponent,
+            bench: `arena ${arena.name}`,
+            page: relative(root, leaderboardPage).split(sep).join("/"),
+            world: "",
+            level: "neural",
+            metric: "held-out success",
+            effect: againstOpponent(result, against),
+            confidence: arenaConfidence,
+            tuning: `both tuned over ${arena.rates.length} step sizes on ${arena.tuningSeeds} other seeds`,
+          },
+        ],
+  );
 }
 
 /** Six digits are more than anybody reads; a line for each result. */

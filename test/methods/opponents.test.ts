@@ -60,7 +60,7 @@ test("the ingredient: the best arm without it decides; variants have no say", ()
   assert.equal(opponentsOf(made({ others, simpler: ["weak", "strong"] })).ingredient, "simpler is better");
   const [, better, alike] = conditionsOf(made({ others, simpler: ["weak"] }));
   assert.match(better!, /^Better than the method: "strong" by \+0\.325 \[\+0\.\d+, \+0\.\d+\]\.$/);
-  assert.match(alike!, /^Not told apart from the method: "equal", at 0 \[-0\.\d+, \+0\.\d+\]\.$/);
+  assert.match(alike!, /^Not told apart from the method: "without", at 0 \[-0\.\d+, \+0\.\d+\]\.$/);
 });
 
 test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () => {
