@@ -172,8 +172,10 @@ test("the tables of whetstone compare are read back: the first row is the oppone
     ...{ method, seed, heldOut: { test }, curve: [test], episodes: 1, tokens: 1, seconds: 1 },
   });
   const runs = [run("grpo", 1, 0.4), run("rloo", 1, 0.5), run("grpo", 2, 0.5), run("rloo", 2, 0.8)];
-  const about = { env: "facts", engine: "local", seeds: [1, 2], iterations: 3 };
-  const tuned = new Map(["grpo", "rloo"].map((id) => [id, { learningRate: 1 }]));
+  const about = { env: "facts", engine: "local", seeds: [1, 2], tuningSeeds: 5, iterations: 3 };
+  const tried = [1, 2].map((learningRate) => ({ choice: { learningRate }, training: 0.5 }));
+  const one = { chosen: { learningRate: 1 }, tried, atEdge: [] };
+  const tuned = new Map(["grpo", "rloo"].map((id) => [id, one]));
   const [found, ...more] = comparisonsIn(
     "docs/comparisons/x.md",
     comparisonPage(compareRuns(about, runs, tuned)),
