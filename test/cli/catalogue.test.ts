@@ -165,7 +165,8 @@ test("compare: warns where methods are too near to the ceiling to be told apart"
 const inner = bandit();
 const start = async (...all) => {
   const episode = await inner.start(...all);
-  const act = async (action) => ({ ...(await episode.act(action)), rewards: { outcome: 1 } });
+  const end = { kind: "done", reason: "always right", success: true };
+  const act = async (action) => ({ ...(await episode.act(action)), rewards: { outcome: 1 }, end });
   return { observe: () => episode.observe(), act };
 };
 export default { ...inner, name: "easy", start };\n`,
