@@ -1,7 +1,7 @@
 /** Whether a model's chat template says which tools there are. */
-import type { Finding } from "../core/finding.ts";
-import type { Codec } from "../core/model.ts";
-import type { Message, Tool } from "../core/types.ts";
+import type { Finding } from "../../core/finding.ts";
+import type { Codec } from "../../core/model.ts";
+import type { Message, Tool } from "../../core/types.ts";
 
 /** A warning where the template leaves out the tools of an environment: the model then never reads of them. */
 export function toolFindings(tools: readonly Tool[], codec: Codec): readonly Finding[] {
