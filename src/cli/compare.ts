@@ -128,10 +128,13 @@ function timeWords(total: number, engine: string, plan: ComparisonPlan): string 
 function tuningWords({ contenders, tuningSeeds }: ComparisonPlan): string {
   const tuned = contenders.filter(({ grid }) => grid.length > 1);
   if (tuned.length === 0) return "Nothing is tuned.";
-  const grids = Map.groupBy(tuned, ({ grid }) => grid.map(choiceWords).join(" | "));
-  const said = [...grids].map(
-    ([grid, here]) =>
-      `${grids.size > 1 ? `${here.map(({ id }) => id).join(", ")}: ` : ""}${grid.replaceAll(" | ", "; ")}`,
+  const gridWords = ({ grid }: Contender): string =>
+    grid.every((choice) => Object.keys(choice).join() === "learningRate")
+      ? `step sizes ${grid.map(choiceWords).join(", ")}`
+      : grid.map(choiceWords).join("; ");
+  const grids = [...Map.groupBy(tuned, gridWords)];
+  const said = grids.map(
+    ([grid, here]) => `${grids.length > 1 ? `${here.map(({ id }) => id).join(", ")}: ` : ""}${grid}`,
   );
   return `Tuned on ${counted(tuningSeeds, "other seed")}: ${said.join(". ")}. --no-tune leaves that out.`;
 }

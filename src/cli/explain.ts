@@ -34,7 +34,7 @@ export function addExplain(program: Command, io: Io): void {
       io.say("", title("Evidence"), ...evidenceLines(m, evidence, await gridsOf(m.id), io.width));
       const outside = benchSentences(evidence, benches);
       if (outside.length > 0)
-        io.say("", title("Elsewhere"), ...outside.flatMap((said) => wrapped(said, io.width)));
+        io.say("", title("Benches and arenas"), ...outside.flatMap((said) => wrapped(said, io.width)));
       io.say("", title("Try it"), `  ${command(m)}`);
     });
 }

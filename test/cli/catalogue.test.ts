@@ -98,7 +98,7 @@ test("compare: every method is tuned unless it is said otherwise; raw data and c
   const ended = await whetstone(...args);
   assert.equal(ended.code, 0, ended.err);
   assert.match(ended.err, /2 methods × 2 seeds, 6 more to tune: 10 runs/);
-  assert.match(ended.err, /Tuned on 1 other seed: 0\.05; 0\.1; 0\.2\./);
+  assert.match(ended.err, /Tuned on 1 other seed: step sizes 0\.05, 0\.1, 0\.2\./);
   const kept = readFileSync(join(folder, "tuned", "runs.jsonl"), "utf8")
     .trim()
     .split("\n");
@@ -212,7 +212,10 @@ export default { ...tabularEngine(), create: () => Promise.reject(new Error("no 
     usual.err,
     /30 more to tune: 40 runs of 80 iterations on facts.*\nNo --env is named, so that facts is taken\./,
   );
-  assert.match(usual.err, /Tuned on 5 other seeds: 0\.05; 0\.1; 0\.2\. --no-tune leaves that out\./);
+  assert.match(
+    usual.err,
+    /Tuned on 5 other seeds: step sizes 0\.05, 0\.1, 0\.2\. --no-tune leaves that out\./,
+  );
 });
 
 test("compare: with weights and without in one table, at one budget of episodes", async () => {
@@ -256,6 +259,21 @@ export default codewords({ questions: 12, same: true, says: true, length: 2, voc
     readFileSync(join(folder, "kinds", "report.md"), "utf8"),
     /\| `gepa`, no weights \| \d\d\.\d \[/,
   );
+});
+
+test("explain: how both arms were tuned, what they cost, and what benches found", async () => {
+  const { out } = await whetstone("explain", "turn-ppo");
+  const words = out.replaceAll(/\s+/g, " ");
+  assert.match(
+    words,
+    /Opponent 0\.\d+ with learningRate \S+ of 0\.3, 1; lambda \S+ of .* \(960 episodes, [\d,]+ tokens a run\); method 0/,
+  );
+  assert.match(
+    words,
+    /Benches and arenas A transformer against GRPO, in facts-turn-level \(docs\/comparisons\/facts-turn-level\.md\)/,
+  );
+  const { benches } = JSON.parse((await whetstone("explain", "turn-ppo", "--json")).out);
+  assert.ok(benches.some((found: { bench: string }) => found.bench === "facts-turn-level"));
 });
 
 test("check and export refuse what is not there", async () => {

@@ -75,6 +75,20 @@ test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () =
   assert.deepEqual(caveatsOf(made({})), []);
 });
 
+test("README.md counts what beats its opponent, and whose ingredient matters, as the evidence does", () => {
+  const judged = methods
+    .filter(({ family }) => family !== "baseline")
+    .flatMap(({ id }) => readEvidence(id) ?? []);
+  const won = judged.filter(({ verdict }) => verdict === "reproduced");
+  const asked = judged.map((e) => opponentsOf(e).ingredient).filter((found) => found !== "not asked");
+  const matters = asked.filter((found) => found === "matters");
+  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8").replaceAll(/\s+/g, " ");
+  assert.ok(
+    readme.includes(`${won.length} of ${judged.length} methods beat the opponent of their experiment`),
+  );
+  assert.ok(readme.includes(`matter in ${matters.length} of ${asked.length}.`));
+});
+
 /** Rows of docs/methods.md by id, cell by cell. */
 const rows = new Map(
   readFileSync(join(import.meta.dirname, "../../docs/methods.md"), "utf8")
