@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { methods } from "../../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../../src/methods/evidence.ts";
-import { caveatsOf, opponentsOf } from "../../src/methods/opponents.ts";
+import { caveatsOf, conditionsOf, opponentsOf } from "../../src/methods/opponents.ts";
 import type { ArmEvidence, CheckEvidence } from "../../src/train/check.ts";
 
 const near = (a: number | undefined, b: number, tolerance = 1e-4): void =>
@@ -60,8 +60,9 @@ test("the ingredient: the best arm without it decides; variants have no say", ()
   assert.equal(opponentsOf(made({ others, simpler: ["weak", "strong"] })).ingredient, "simpler is better");
   assert.equal(opponentsOf(made({ others, simpler: ["weak", "baseline"] })).simpler?.name, "baseline");
   assert.equal(opponentsOf(made({ others, simpler: ["baseline", "equal"] })).simpler?.name, "equal");
-  assert.equal(opponentsOf(made({ others, simpler: ["weak"] })).best?.name, "strong");
-  assert.ok(caveatsOf(made({ others, simpler: ["weak"] })).some((said) => /"strong"/.test(said)));
+  const [, better, alike] = conditionsOf(made({ others, simpler: ["weak"] }));
+  assert.match(better!, /^Better than the method: "strong" by \+0\.325 \[\+0\.\d+, \+0\.\d+\]\.$/);
+  assert.match(alike!, /^Not told apart from the method: "without", at 0 \[-0\.\d+, \+0\.\d+\]\.$/);
 });
 
 test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () => {
@@ -74,6 +75,20 @@ test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () =
   });
   assert.match(caveatsOf(edge).join(), /edge of its grid/);
   assert.deepEqual(caveatsOf(made({})), []);
+});
+
+test("README.md counts what beats its opponent, and whose ingredient matters, as the evidence does", () => {
+  const judged = methods
+    .filter(({ family }) => family !== "baseline")
+    .flatMap(({ id }) => readEvidence(id) ?? []);
+  const won = judged.filter(({ verdict }) => verdict === "reproduced");
+  const asked = judged.map((e) => opponentsOf(e).ingredient).filter((found) => found !== "not asked");
+  const matters = asked.filter((found) => found === "matters");
+  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8").replaceAll(/\s+/g, " ");
+  assert.ok(
+    readme.includes(`${won.length} of ${judged.length} methods beat the opponent of their experiment`),
+  );
+  assert.ok(readme.includes(`matter in ${matters.length} of ${asked.length}.`));
 });
 
 /** Rows of docs/methods.md by id, cell by cell. */
@@ -105,6 +120,26 @@ function paired(
   assert.ok(t, `${d.length} seeds at ${confidence} are no planned look`);
   return [mean, (t * s) / Math.sqrt(d.length)];
 }
+
+test("conditions: settings among their grid, costs, arms that are not beaten; an edited grid is not shown", () => {
+  const [few, many] = [{ learningRate: 0.1 }, { learningRate: 0.3 }];
+  const equal = arm("without", [0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5]);
+  const chosen = { chosen: many, tuning: [0.2, 0.4] };
+  const e = made({
+    tuningSeeds: 5,
+    others: { equal },
+    baseline: { ...made({}).baseline, ...chosen },
+    method: { ...made({}).method, ...chosen, cost: { episodes: 1200, tokens: 0 } },
+  });
+  const [first, second] = conditionsOf(e, { baseline: [few, many], method: [few, many] });
+  assert.equal(
+    first,
+    "Opponent 0.15 with learningRate 0.3 of 0.1, 0.3 (10 episodes, 100 tokens a run); method 0.6 with learningRate 0.3 of 0.1, 0.3 (1,200 episodes a run). Chosen on 5 other seeds.",
+  );
+  assert.match(second!, /^Not told apart from the method: "without", at 0 \[/);
+  const [edited] = conditionsOf(e, { baseline: [few, few, few], method: [few] });
+  assert.match(edited!, /learningRate 0.3, one of 2 choices/);
+});
 
 test("every row of docs/methods.md follows from the values seed by seed: opponent, verdict, effect, ingredient, level", () => {
   let recomputed = 0;
