@@ -14,7 +14,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
 import { highestRate } from "../method/settings.ts";
-import { type MakeRuns, type Tuned, tuneArms, type Unit } from "./experiment.ts";
+import { type MakeRuns, type Tuned, tuneArms, tuningSeedsFor, type Unit } from "./experiment.ts";
 
 /**
  * What an experiment can convince of. `law`: mathematics or scripted players; `table`: a world made for the method; `shared`: a
@@ -171,7 +171,7 @@ export async function runCheck(
   ]);
   const { tuningSeeds = fewestTuningSeeds, direction } = check;
   const sizes = new Map([...arms].map(([name, { grid }]) => [name, grid.length]));
-  const chosen = await tuneArms(sizes, tuningSeeds, ({ value }) => value, make, direction);
+  const chosen = await tuneArms(sizes, tuningSeedsFor(tuningSeeds), ({ value }) => value, make, direction);
   const measured = new Map([...arms.keys()].map((name) => [name, [] as Measured[]]));
   let wanted: number | undefined = looks.seeds[0];
   let done = 0;
