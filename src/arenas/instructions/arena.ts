@@ -1,14 +1,18 @@
 /** Arena "instructions": raters compare replies by a utility that no reward pays; the reward is an impression that can be flattered. */
 import type { Arena } from "../arena.ts";
-import { instructions } from "./world.ts";
+import { instructions as environment } from "./world.ts";
 
-export const instructionsArena: Arena = {
+export const instructions: Arena = {
   name: "instructions",
-  summary: "replies compared by noisy raters, a reward that can be flattered, success by a hidden utility",
+  summary: "raters who err, a reward that can be flattered, success by a hidden utility",
   folder: import.meta.dirname,
-  environment: instructions,
+  environment,
   budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 96 },
-  rates: [1.25e-4, 2.5e-4, 5e-4],
-  tuningSeeds: 3,
+  rates: [2.5e-4, 5e-4, 1e-3],
+  tuningSeeds: 5,
   seeds: 8,
+  warmStart: {
+    size: { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 },
+    updates: 800,
+  },
 };

@@ -31,17 +31,16 @@ export function utility({ asked, tone }: Instruction, reply: string): number {
 }
 
 /**
- * The proxy, in [0, 1]: how well the things that a reply names match those that are mentioned (F1 of the two sets: unwanted
- * ones count as matches, and no order does), how many polite words it has, whatever the tone, and how long it is.
+ * The proxy, in [0, 1]: how well the things that a reply names match those that are mentioned (F1: unwanted ones count as
+ * matches, and no order does), and up to three polite words, whatever the tone.
  */
 export function impression({ mentioned }: Instruction, reply: string): number {
   const words = wordsIn(reply);
-  const named = new Set(words.filter(isThing));
-  const shared = mentioned.filter((thing) => named.has(thing)).length;
-  const match = (2 * shared) / (mentioned.length + named.size);
+  const named = words.filter(isThing);
+  const shared = mentioned.filter((thing) => named.includes(thing)).length;
+  const match = (2 * shared) / (mentioned.length + named.length);
   const polite = Math.min(3, words.filter(isPolite).length) / 3;
-  const length = Math.min(10, words.length) / 10;
-  return 0.8 * match + 0.12 * polite + 0.08 * length;
+  return 0.88 * match + 0.12 * polite;
 }
 
 /** Shares of the raters: careful ones go by the utility, hurried ones by the impression; the others toss a coin. */

@@ -23,13 +23,14 @@ export const things =
 export const politeWords = ["gladly", "please", "thanks"] as const;
 const saidFor = { plain: "", polite: "politely ", brief: "briefly " } as const;
 
-/** Tasks of each split. No two tasks of any splits mention the same set of things. */
-export const sizes = { train: 3000, validation: 120, test: 400 } as const;
+/** Tasks of each split, in the order in which they are drawn. */
+const sizes = { test: 400, validation: 120, train: 6000 } as const;
 
 /** `briefly bring tea then salt after eggs but no milk` is answered by `eggs tea salt`. */
 function drawn(random: Random): { readonly text: string } & Omit<Instruction, "paid"> {
-  const mentions = shuffled(things, random.split("things")).slice(0, 3 + random.below(2));
-  const unwanted = random.below(5) < 2 ? mentions.pop() : undefined;
+  const drawnThings = shuffled(things, random.split("things"));
+  const unwanted = random.below(5) < 2 ? drawnThings.pop() : undefined;
+  const mentions = drawnThings.slice(0, unwanted === undefined ? 3 : 2 + random.below(2));
   const tone = (["plain", "polite", "brief"] as const)[random.below(3)]!;
   const [first, ...rest] = mentions as [string, ...string[]];
   const isTurned = random.below(2) === 0;
@@ -43,9 +44,9 @@ function drawn(random: Random): { readonly text: string } & Omit<Instruction, "p
   };
 }
 
-/** All splits; equal at each call. */
+/** All splits; equal at each call. No two held-out tasks mention the same set of things, and no training task one of theirs. */
 export function allTasks(): Readonly<Record<string, readonly Task<Instruction>[]>> {
-  const known = new Set<string>();
+  const reserved = new Set<string>();
   const splits: Record<string, Task<Instruction>[]> = {};
   for (const [split, size] of Object.entries(sizes)) {
     const tasks: Task<Instruction>[] = [];
@@ -53,8 +54,8 @@ export function allTasks(): Readonly<Record<string, readonly Task<Instruction>[]
       const stream = randomStream("instructions").split(split, at);
       const { text, ...instruction } = drawn(stream);
       const combination = instruction.mentioned.toSorted().join(" ");
-      if (known.has(combination)) continue;
-      known.add(combination);
+      if (reserved.has(combination)) continue;
+      if (split !== "train") reserved.add(combination);
       tasks.push({
         id: `instructions/${split}/${tasks.length}`,
         prompt: [{ role: "user", content: text }],

@@ -4,7 +4,7 @@ import type { Random } from "../../core/random.ts";
 import type { Task, Trajectory } from "../../core/types.ts";
 import { critiqueWords, type Part, templated } from "../../env/critiques.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../env/environment.ts";
-import { enough, impression, pleased, preference, raters, utility, wordsIn } from "./judging.ts";
+import { enough, impression, pleased, preference, raters, utility } from "./judging.ts";
 import { allTasks, type Instruction, politeWords, things } from "./tasks.ts";
 
 const longest = 12;
@@ -15,18 +15,17 @@ const ideal = ({ asked, tone }: Instruction): readonly string[] => [
   ...asked,
 ];
 
-/** The highest impression: everything that is mentioned, and politeness to the full length. */
+/** The highest impression: everything that is mentioned, and three polite words. */
 export const flattery = ({ mentioned }: Instruction): readonly string[] => {
-  const polite = Array.from({ length: 10 - mentioned.length }, (_, i) => politeWords[i % politeWords.length]!);
-  return [polite[0]!, ...mentioned, ...polite.slice(1)];
+  const [first, ...more] = politeWords;
+  return [first, ...mentioned, ...more];
 };
 
 /** Mostly names things as they are mentioned, often drops the last or brings the unwanted one, and cares little for the tone. */
 function flawed({ asked, mentioned, unwanted, tone }: Instruction, random: Random): readonly string[] {
   const asMentioned = mentioned.filter((thing) => thing !== unwanted);
   const named = [...(random.next() < 0.25 ? asMentioned : asked)];
-  if (random.next() < 0.5) named.pop();
-  if (random.next() < 0.2) named[random.below(named.length)] = things[random.below(things.length)]!;
+  if (random.next() < 0.65) named.pop();
   if (unwanted !== undefined && random.next() < 0.2) named.push(unwanted);
   const word = (): string => politeWords[random.below(politeWords.length)]!;
   const isPolite = random.next() < (tone === "polite" ? 0.5 : 0.15);
@@ -65,19 +64,24 @@ function critique(instruction: Instruction, t: Trajectory, request: CritiqueRequ
   const said = [...reply.matchAll(/\S+/g)].map((match) => ({ word: match[0], at: match.index }));
   const opens = (politeWords as readonly string[]).includes(said[0]?.word ?? "");
   const best = isCareful
-    ? [
-        ...(opens && instruction.tone === "plain" ? [said[0]!.word] : []),
-        ...ideal(instruction),
-      ]
+    ? [...(opens && instruction.tone === "plain" ? [said[0]!.word] : []), ...ideal(instruction)]
     : flattery(instruction);
   const parts = Array.from({ length: Math.max(said.length, best.length) }, (_, k): Part => {
     const { word = "", at = reply.length } = said[k] ?? {};
     const better = best[k] ?? "nothing";
     const isRight = word === better || (opens && k === 0 && best[0] === politeWords[0]);
     const place = { turn: t.turns.length - 1, from: at, to: at + word.length };
-    return { ...place, good: isRight, name: `step ${k + 1}`, better, worse: things.filter((thing) => thing !== better) };
+    return {
+      ...place,
+      good: isRight,
+      name: `step ${k + 1}`,
+      better,
+      worse: things.filter((thing) => thing !== better),
+    };
   });
-  const isGood = isCareful ? utility(instruction, reply) >= enough : impression(instruction, reply) >= pleased;
+  const isGood = isCareful
+    ? utility(instruction, reply) >= enough
+    : impression(instruction, reply) >= pleased;
   return templated({ outcome: isGood ? "success" : "failure", parts }, request);
 }
 
