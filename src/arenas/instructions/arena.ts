@@ -7,8 +7,8 @@ export const instructions: Arena = {
   summary: "raters who err, a reward that can be flattered, success by a hidden utility",
   folder: import.meta.dirname,
   environment,
-  budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 96 },
-  rates: [2.5e-4, 5e-4, 1e-3],
+  budget: { iterations: 16, tasks: 8, groupSize: 8, contextTokens: 96 },
+  rates: [4e-4, 1e-3, 2.5e-3],
   tuningSeeds: 5,
   seeds: 8,
   warmStart: {

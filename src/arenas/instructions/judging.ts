@@ -7,10 +7,11 @@ const isPolite = (word: string): boolean => (politeWords as readonly string[]).i
 /** The words of a reply. */
 export const wordsIn = (reply: string): readonly string[] => reply.split(/\s+/).filter((word) => word !== "");
 
-/** A reply succeeds from this utility on: no grave fault, and at most two words too many. */
+/**
+ * A reply succeeds when it is paid this or more: of the utility, no grave fault and at most two words too many; of the
+ * impression, for example two of three things and two polite words.
+ */
 export const enough = 0.75;
-/** A first impression from this on counts as a success in training. */
-export const pleased = 0.6;
 
 /**
  * The hidden utility, in [0, 1]. Grave faults cost 0.35 each: a thing that was asked for and is missing, a thing that was not

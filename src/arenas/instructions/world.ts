@@ -4,7 +4,7 @@ import type { Random } from "../../core/random.ts";
 import type { Task, Trajectory } from "../../core/types.ts";
 import { critiqueWords, type Part, templated } from "../../env/critiques.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../env/environment.ts";
-import { enough, impression, pleased, preference, raters, utility } from "./judging.ts";
+import { enough, impression, preference, raters, utility } from "./judging.ts";
 import { allTasks, type Instruction, politeWords, things } from "./tasks.ts";
 
 const longest = 12;
@@ -32,12 +32,8 @@ function flawed({ asked, mentioned, unwanted, tone }: Instruction, random: Rando
   return [...(isPolite ? [word()] : []), ...named, ...(random.next() < 0.08 ? [word()] : [])];
 }
 
-/** What a reply is paid, and whether that counts as a success. */
-function graded(instruction: Instruction, reply: string): { outcome: number; success: boolean } {
-  const isHidden = instruction.paid === "utility";
-  const outcome = isHidden ? utility(instruction, reply) : impression(instruction, reply);
-  return { outcome, success: outcome >= (isHidden ? enough : pleased) };
-}
+const paidFor = (instruction: Instruction, reply: string): number =>
+  (instruction.paid === "utility" ? utility : impression)(instruction, reply);
 
 function start({ id, metadata }: Task<Instruction>): Episode {
   let ended = false;
@@ -46,7 +42,8 @@ function start({ id, metadata }: Task<Instruction>): Episode {
     async act({ content }) {
       if (ended) return alreadyOver;
       ended = true;
-      const { outcome, success } = graded(metadata, content);
+      const outcome = paidFor(metadata, content);
+      const success = outcome >= enough;
       return { rewards: { outcome }, end: { kind: "done", reason: success ? "good" : "poor", success } };
     },
   };
@@ -79,9 +76,7 @@ function critique(instruction: Instruction, t: Trajectory, request: CritiqueRequ
       worse: things.filter((thing) => thing !== better),
     };
   });
-  const isGood = isCareful
-    ? utility(instruction, reply) >= enough
-    : impression(instruction, reply) >= pleased;
+  const isGood = (isCareful ? utility : impression)(instruction, reply) >= enough;
   return templated({ outcome: isGood ? "success" : "failure", parts }, request);
 }
 
@@ -98,12 +93,19 @@ export function instructions(): Environment {
     roles: ["agent"],
     splits: Object.keys(splits),
     limits: { turns: 1, actionTokens: longest },
-    vocabulary: () => [...things, ...politeWords, "politely briefly bring then after but no"],
+    // words of critiques are among them, since the tokenizer of the committed start is fixed
+    vocabulary: () => [
+      ...things,
+      ...politeWords,
+      "politely briefly bring then after but no",
+      ...critiqueWords(longest),
+      "nothing",
+    ],
     tasks: (split) => splits[split] ?? [],
     expert: ({ metadata }) => ideal(metadata).join(" "),
     flawed: ({ metadata }, _, random) => flawed(metadata, random).join(" "),
     start: async (task) => start(task),
-    verify: async ({ metadata }, t) => ({ outcome: graded(metadata, replyOf(t)).outcome }),
+    verify: async ({ metadata }, t) => ({ outcome: paidFor(metadata, replyOf(t)) }),
     prefer: async ({ metadata }, first, second) => preference(metadata, replyOf(first), replyOf(second)),
     critique: async ({ metadata }, t, request) => critique(metadata, t, request),
     critiqueVocabulary: () => [...critiqueWords(longest), "nothing"],
