@@ -139,11 +139,9 @@ test("critiques are a rater's: most blame what is wrong, and what a hurried one 
     );
   const [first, second] = meant(task).asked;
   const said = (await criticise(first!)).map(({ text }) => text);
-  const ratio = said.filter((text) => text === `wrong at step 2 : ${second}`).length / said.length;
+  const ratio = said.filter((text) => text === `no then but ${second}`).length / said.length;
   assert.ok(ratio > 0.5 && ratio < 0.8, String(ratio));
-  assert.ok(said.includes("wrong at step 1 : gladly"));
-  const words = new Set(
-    [...world.vocabulary!(), ...world.critiqueVocabulary!()].flatMap((t) => t.split(" ")),
-  );
+  assert.ok(said.includes(`no ${first} but gladly`));
+  const words = new Set(world.vocabulary!().flatMap((t) => t.split(" ")));
   for (const text of said) for (const word of text.split(" ")) assert.ok(words.has(word), word);
 });

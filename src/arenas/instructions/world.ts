@@ -2,9 +2,9 @@
 import type { Critique, CritiqueRequest } from "../../core/critique.ts";
 import type { Random } from "../../core/random.ts";
 import type { Task, Trajectory } from "../../core/types.ts";
-import { critiqueWords, type Part, templated } from "../../env/critiques.ts";
+import { type Part, templated } from "../../env/critiques.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../env/environment.ts";
-import { enough, impression, preference, raters, utility } from "./judging.ts";
+import { enough, impression, preference, raters, utility, wordsIn } from "./judging.ts";
 import { allTasks, type Instruction, politeWords, things } from "./tasks.ts";
 
 const longest = 12;
@@ -51,9 +51,13 @@ function start({ id, metadata }: Task<Instruction>): Episode {
 
 const replyOf = ({ turns }: Trajectory): string => turns.at(-1)?.action.content ?? "";
 
+/** Critiques in words of instructions, since the vocabulary of the committed start is fixed. */
+const plainly: Readonly<Record<string, string>> = { right: "thanks", wrong: "no", at: "", ":": "but" };
+
 /**
- * A critique by one rater: a careful one compares the reply word by word with the ideal one, any other with the one that
- * makes the best impression. The unneeded polite word of a plain instruction is no fault.
+ * A critique by one rater, such as `no milk but tea`; `then` stands for the end of the reply, and `but no` for a word too many.
+ * A careful rater compares the reply word by word with the ideal one, any other with the one that makes the best impression.
+ * The unneeded polite word of a plain instruction is no fault.
  */
 function critique(instruction: Instruction, t: Trajectory, request: CritiqueRequest): Critique {
   const reply = replyOf(t);
@@ -65,19 +69,26 @@ function critique(instruction: Instruction, t: Trajectory, request: CritiqueRequ
     : flattery(instruction);
   const parts = Array.from({ length: Math.max(said.length, best.length) }, (_, k): Part => {
     const { word = "", at = reply.length } = said[k] ?? {};
-    const better = best[k] ?? "nothing";
+    const better = best[k] ?? "no";
     const isRight = word === better || (opens && k === 0 && best[0] === politeWords[0]);
     const place = { turn: t.turns.length - 1, from: at, to: at + word.length };
     return {
       ...place,
       good: isRight,
-      name: `step ${k + 1}`,
+      name: word || "then",
       better,
       worse: things.filter((thing) => thing !== better),
     };
   });
   const isGood = (isCareful ? utility : impression)(instruction, reply) >= enough;
-  return templated({ outcome: isGood ? "success" : "failure", parts }, request);
+  const { text, ...rest } = templated({ outcome: isGood ? "success" : "failure", parts }, request);
+  return {
+    ...rest,
+    text: wordsIn(text)
+      .map((word) => plainly[word] ?? word)
+      .filter(Boolean)
+      .join(" "),
+  };
 }
 
 /**
@@ -93,14 +104,7 @@ export function instructions(): Environment {
     roles: ["agent"],
     splits: Object.keys(splits),
     limits: { turns: 1, actionTokens: longest },
-    // words of critiques are among them, since the tokenizer of the committed start is fixed
-    vocabulary: () => [
-      ...things,
-      ...politeWords,
-      "politely briefly bring then after but no",
-      ...critiqueWords(longest),
-      "nothing",
-    ],
+    vocabulary: () => [...things, ...politeWords, "politely briefly bring then after but no"],
     tasks: (split) => splits[split] ?? [],
     expert: ({ metadata }) => ideal(metadata).join(" "),
     flawed: ({ metadata }, _, random) => flawed(metadata, random).join(" "),
@@ -108,6 +112,5 @@ export function instructions(): Environment {
     verify: async ({ metadata }, t) => ({ outcome: paidFor(metadata, replyOf(t)) }),
     prefer: async ({ metadata }, first, second) => preference(metadata, replyOf(first), replyOf(second)),
     critique: async ({ metadata }, t, request) => critique(metadata, t, request),
-    critiqueVocabulary: () => [...critiqueWords(longest), "nothing"],
   });
 }
