@@ -20,6 +20,7 @@ const frozen: Readonly<Record<string, string>> = {
   search: "ce8089c81821a175",
   orders: "512f91624707ff2d",
   programs: "e2acfbe374c8f0fd",
+  instructions: "72f4e424a6da6012",
 };
 
 test("every arena is the one that its first method ran in", async () => {
