@@ -32,9 +32,10 @@ export interface Opponents {
 export function opponentsOf(e: CheckEvidence): Opponents {
   const others = Object.keys(e.others ?? {}).map((name) => opponent(e, name));
   const [best] = others.toSorted(byLead);
-  const [simpler] = others.filter(({ name }) => e.simpler?.includes(name)).toSorted(byLead);
+  const baseline = opponent(e, "baseline");
+  const [simpler] = [baseline, ...others].filter(({ name }) => e.simpler?.includes(name)).toSorted(byLead);
   return {
-    baseline: opponent(e, "baseline"),
+    baseline,
     ...(simpler && { simpler }),
     ...(best && { best }),
     ingredient: simpler ? ingredientOf(simpler.lead, e.smallestEffect) : "not asked",

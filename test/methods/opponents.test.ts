@@ -58,6 +58,8 @@ test("the ingredient: the best arm without it decides; variants have no say", ()
   assert.equal(opponentsOf(made({ others, simpler: ["weak"] })).ingredient, "matters");
   assert.equal(opponentsOf(made({ others, simpler: ["weak", "equal"] })).ingredient, "not shown");
   assert.equal(opponentsOf(made({ others, simpler: ["weak", "strong"] })).ingredient, "simpler is better");
+  const plain = opponentsOf(made({ others, simpler: ["weak", "baseline"] }));
+  assert.equal(plain.simpler?.name, "baseline", "the opponent may lack it too");
   assert.equal(opponentsOf(made({ others, simpler: ["weak"] })).best?.name, "strong");
   assert.ok(caveatsOf(made({ others, simpler: ["weak"] })).some((said) => /"strong"/.test(said)));
 });
