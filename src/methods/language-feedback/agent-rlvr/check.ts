@@ -30,7 +30,7 @@ const arm = (what: string, recipe: Recipe, groupSize: number, rates: readonly nu
         reading,
         prior: (_, word) => (/^w\d$/.test(word) ? 0 : -1e9),
       }),
-    iterations: 24,
+    iterations: 16,
     settings: { ...plainAscent, tasks: 4, groupSize },
     grid: rates.map((learningRate) => ({ learningRate })),
     follow: (policy, environment) =>

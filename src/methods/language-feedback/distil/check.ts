@@ -8,7 +8,6 @@ import { distillation } from "../../../objective/distillation.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
-import { grpo } from "../../baseline/grpo/method.ts";
 import { crossroads, roads } from "./crossroads.ts";
 import { disagreementToGo } from "./disagreementToGo.ts";
 import { distil } from "./method.ts";
@@ -48,7 +47,7 @@ const arm = (what: string, recipe: Recipe, rates: readonly number[]) =>
     recipe,
     environment,
     engine,
-    iterations: 30,
+    iterations: 20,
     settings: { ...plainAscent, tasks: 4, groupSize: 8 },
     grid: rates.map((learningRate) => ({ learningRate })),
     more: async ({ policy }, seed) => ({
@@ -91,7 +90,7 @@ const withOutcome: Recipe = {
 export default defineCheck({
   id: "distil",
   level: "table",
-  simpler: ["baseline", "forward", "GRPO"],
+  simpler: ["baseline", "forward"],
   claim:
     "Where hindsight says nothing of the choice of road, the whole gradient of the imitation chooses it sooner than the outcome does beside the same imitation.",
   metric: "mean success over training",
@@ -104,6 +103,5 @@ export default defineCheck({
   method: arm("DistIL", distil, [3, 10, 30, 100]),
   others: {
     forward: arm("forward divergence, step by step", stepByStep, [10, 30, 100, 300]),
-    GRPO: arm("GRPO on the outcome alone", grpo, [30, 100, 1000, 1e4]),
   },
 });

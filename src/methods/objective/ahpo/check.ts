@@ -64,31 +64,23 @@ const scheduled = method({
   phases: (settings, { imitated }) => [{ name: "alone", from: imitated, slots: grpo.build(settings).slots }],
 });
 
-/** AHPO that always imitates the expert: no task ever reaches this many successes. */
-const fixed = method({
-  id: "fixed",
-  family: "objective",
-  summary: "GRPO, and imitation of the expert at every task",
-  slots: always,
-});
-
 const rates = [3, 10, 30, 100, 300, 1000].map((learningRate) => ({ learningRate }));
 
 export default defineCheck({
   id: "ahpo",
   level: "shared",
-  simpler: ["baseline", "fixed", "GRPO"],
+  simpler: ["baseline", "GRPO"],
   claim:
     "Imitation that ends task by task, where the policy succeeds, goes further than imitation that ends everywhere at once, at the best moment.",
   metric: "expected reward after 50 updates over hard and easy questions, exact",
   direction: "higher",
   smallestEffect: 0.02,
   notes:
-    "The first design's opponent imitated the expert at every task to the end, and so was held to the expert's 0.6 at the easy questions, in every seed. Imitation, then practice, is what the paper compares with; its moment is tuned here beside the step size, where the gate has the finer grid of step sizes.",
+    "The first design's opponent imitated the expert at every task to the end, and so was held to the expert's 0.6 at the easy questions, in every seed (0.80 against 0.95 over all). Imitation, then practice, is what the paper compares with; its moment is tuned here beside the step size, where the gate has the finer grid of step sizes.",
   baseline: arm(
     scheduled,
     [30, 100, 300].flatMap((learningRate) => [5, 15].map((imitated) => ({ learningRate, imitated }))),
   ),
   method: arm(ahpo, rates),
-  others: { fixed: arm(fixed, rates), GRPO: arm(grpo, rates) },
+  others: { GRPO: arm(grpo, rates) },
 });

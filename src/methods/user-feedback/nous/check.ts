@@ -71,8 +71,8 @@ const arm = (recipe: Recipe, what: string) =>
     environment,
     engine: () => tabularEngine({ context: "message", features, prior }),
     settings: { ...plainAscent, tasks: 1, groupSize: 16 },
-    grid: [5, 10, 20, 40].map((learningRate) => ({ learningRate })),
-    iterations: 16,
+    grid: [10, 20, 40, 80].map((learningRate) => ({ learningRate })),
+    iterations: 8,
     follow: turnsAsked,
   });
 
@@ -87,7 +87,7 @@ export default defineCheck({
   claim:
     "Paid for the uncertainty that an answer removes, an agent learns what to ask sooner where candidate questions of one state are compared than where each dialogue is paid the sum.",
   metric:
-    "turns until all is known, 8 where it never was, with users not practised with, mean over 16 iterations",
+    "turns until all is known, 8 where it never was, with users not practised with, mean over 8 iterations",
   direction: "lower",
   smallestEffect: 0.2,
   notes:
