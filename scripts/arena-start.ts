@@ -1,29 +1,33 @@
 /**
- * Makes the weights that all methods begin from in the arena "search", which are committed in its folder:
+ * Makes the weights that all methods begin from in an arena, which are committed in its folder:
  *
- *     node scripts/arena-start.ts FOLDER
+ *     node scripts/arena-start.ts NAME FOLDER
  *
- * A decoder of two layers imitates the flawed player of the facts environment for 220 updates: it knows the commands, copies
- * names uncertainly and seldom gets through long questions. Other machines may differ from the committed file in the last bits.
+ * A decoder imitates a flawed player, as the arena's `warmStart` says. Other machines may differ from the committed file in the
+ * last bits.
  */
+import { arenas } from "../src/arenas/index.ts";
 import { localEngine } from "../src/engine/local/index.ts";
-import { facts } from "../src/env/facts/facts.ts";
 import { findMethod } from "../src/methods/catalogue.ts";
 import { train } from "../src/train/run.ts";
 
-const out = process.argv[2];
-if (!out) throw new Error("node scripts/arena-start.ts FOLDER");
-const size = { width: 96, layers: 2, heads: 2, kvHeads: 2, feedForward: 192 };
+const [name, out] = process.argv.slice(2);
+const arena = arenas.find((one) => one.name === name);
+if (!arena || !out)
+  throw new Error(
+    `node scripts/arena-start.ts NAME FOLDER; names: ${arenas.map((one) => one.name).join(", ")}`,
+  );
+const { size, updates, environment } = arena.warmStart;
 const engine = localEngine({ threads: 1, size });
 const { weights } = await train(
   {
-    environment: facts(),
+    environment: environment?.() ?? arena.environment(),
     method: findMethod("grpo").build({}),
     engine,
     seed: 1,
     iterations: 0,
-    contextTokens: 96,
-    warmStart: { updates: 220 },
+    contextTokens: arena.budget.contextTokens,
+    warmStart: { updates },
     evaluation: { tasks: 0, every: 0 },
     out,
   },

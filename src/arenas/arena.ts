@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/types.ts";
+import type { DecoderSize } from "../engine/local/config.ts";
 import { localEngine } from "../engine/local/index.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
@@ -28,9 +29,22 @@ export interface Arena {
   /** Step sizes to choose from, ascending. */
   readonly rates: readonly number[];
   readonly tuningSeeds: number;
-  /** Reported seeds are 1 to this. */
+  /** Number of reported seeds. */
   readonly seeds: number;
+  /** How the start was made, by `node scripts/arena-start.ts`: a decoder of that size imitates a flawed player. */
+  readonly warmStart: {
+    readonly size: Required<DecoderSize>;
+    readonly updates: number;
+    /** In place of the arena's own, for demonstrations of other tasks. */
+    environment?(): Environment;
+  };
 }
+
+/**
+ * First reported seeds that a command may ask for lie this far apart: 1, 1001, 2001, … Each draws other tuning seeds as well, so
+ * that the whole experiment is repeated.
+ */
+export const seedsApart = 1000;
 
 /** One run. */
 export interface ArenaRun {

@@ -1,7 +1,5 @@
-/** docs/leaderboard.md: every figure is computed anew from an arena's raw runs. */
-import { existsSync, readFileSync } from "node:fs";
+/** docs/leaderboard.md: every figure is computed anew from the arenas' raw runs. */
 import { join } from "node:path";
-import { replaceFile } from "../common/files/files.ts";
 import {
   mean,
   meanInterval,
@@ -10,85 +8,21 @@ import {
   standardDeviation,
 } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import { fromExactJson } from "../core/json.ts";
-import type { MakeRuns } from "../train/experiment.ts";
-import { type Arena, type ArenaRun, arenaDigest } from "./arena.ts";
-import { type Excluded, readExcluded } from "./excluded.ts";
-import { type ArenaResult, arenaResult, runName, testMean, untrained } from "./runs.ts";
+import type { Arena, ArenaRun } from "./arena.ts";
+import { readExcluded } from "./excluded.ts";
+import { type ArenaResults, opponent, type ResultFiles, resultsIn } from "./results.ts";
+import { type ArenaResult, untrained } from "./runs.ts";
 
-/** What every method is paired with. */
-const opponent = "grpo";
 /** Two-sided. */
 const confidence = 0.975;
 
-/** Files of an arena's results. */
-export interface ResultFiles {
-  /** JSON lines, a run each. */
-  readonly runs: string;
-  /** JSON lines, a method that takes no part each. */
-  readonly excluded: string;
-  /** The page. */
-  readonly page: string;
-}
+/** The page of all arenas. */
+export const leaderboardPage = join(import.meta.dirname, "..", "..", "docs", "leaderboard.md");
 
-/** @param out in place of the arena's folder and docs/. */
-export const resultFiles = (arena: Arena, out?: string): ResultFiles => ({
-  runs: join(out ?? arena.folder, "runs.jsonl"),
-  excluded: join(out ?? arena.folder, "excluded.jsonl"),
-  page: out ? join(out, "leaderboard.md") : join(arena.folder, "..", "..", "..", "docs", "leaderboard.md"),
-});
-
-/** Runs of the arena as it is now, by name; those under another digest are left out. */
-function runsIn(digest: string, file: string): ReadonlyMap<string, ArenaRun> {
-  const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
-  return new Map(
-    lines
-      .map((line) => fromExactJson(line) as { name: string; result: ArenaRun })
-      .filter(({ name }) => name.startsWith(`${digest}/`))
-      .map(({ name, result }) => [name, result]),
-  );
-}
-
-/** Results of the methods that have all runs of the protocol, best first. */
-export async function resultsIn(arena: Arena, file: string): Promise<readonly ArenaResult[]> {
-  const digest = await arenaDigest(arena);
-  const runs = runsIn(digest, file);
-  const ids = [...new Set([...runs.keys()].map((name) => name.split("/")[1]!))];
-  const results: ArenaResult[] = [];
-  for (const id of ids) {
-    let whole = true;
-    const read: MakeRuns<ArenaRun> = async (units) =>
-      units.map(({ choice, seed }) => {
-        const rate = id === untrained ? 0 : arena.rates[choice]!;
-        const run = runs.get(runName(digest, id, rate, seed));
-        if (!run) whole = false;
-        return run ?? { ...absent };
-      });
-    const result = await arenaResult(arena, id, arena.seeds, read);
-    if (whole) results.push(result);
-  }
-  return results.toSorted((a, b) => testMean(b) - testMean(a));
-}
-
-const absent: ArenaRun = {
-  validation: Number.NaN,
-  test: Number.NaN,
-  curve: [],
-  episodes: 0,
-  tokens: 0,
-  seconds: 0,
-  commit: "",
-};
-
-/** Test success of all seeds from 1 on that a method has at its step size, beyond those that are reported. */
-function spread(digest: string, file: string, { method, rate }: ArenaResult): readonly number[] {
-  const runs = runsIn(digest, file);
-  const found: number[] = [];
-  for (let seed = 1; ; seed++) {
-    const run = runs.get(runName(digest, method, rate, seed));
-    if (!run) return found;
-    found.push(run.test);
-  }
+/** Paired difference to tuned GRPO on the same seeds, in shares of test tasks. */
+export function againstOpponent(result: ArenaResult, against: ArenaResult): Interval {
+  const values = (r: ArenaResult): number[] => r.runs.map(({ test }) => test);
+  return pairedInterval(values(result), values(against), confidence);
 }
 
 const percent = (x: number): string => (100 * x).toFixed(1);
@@ -115,7 +49,7 @@ function row(result: ArenaResult, against: ArenaResult, arena: Arena): readonly 
     result.method === opponent
       ? ["", ""]
       : [
-          between(pairedInterval(own, values(against), confidence), signed),
+          between(againstOpponent(result, against), signed),
           probabilityOfImprovement(own, values(against)).toFixed(2),
         ];
   return [
@@ -152,37 +86,72 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** The page's text. */
 export async function leaderboard(
-  arena: Arena,
-  files: Pick<ResultFiles, "runs" | "excluded">,
+  shown: readonly { readonly arena: Arena; readonly files: ResultFiles }[],
 ): Promise<string> {
-  const results = await resultsIn(arena, files.runs);
+  const sections: string[][] = [];
+  const all: ArenaResults[] = [];
+  for (const { arena, files } of shown) {
+    const results = await resultsIn(arena, files.runs);
+    all.push(results);
+    sections.push(section(results, files));
+  }
+  return `${["# Leaderboard", "", ...introduction, "", ...overview(all), ...sections.flat()].join("\n")}\n`;
+}
+
+const introduction = [
+  "Generated by `whetstone arena NAME [METHOD…]` from the raw runs in `src/arenas/NAME/runs.jsonl`; do not edit. Each arena is described in `src/arenas/NAME/README.md`: a frozen task, in which all methods train the same small transformer from the same weights (level **neural**).",
+  "",
+  `A method keeps its own defaults, but for tasks, attempts and the step size, which is chosen by validation success on tuning seeds that are not reported. Reported are mean success on held-out tasks with a ${100 * confidence} % interval, the paired difference to tuned GRPO with a ${100 * confidence} % interval, and the probability that a run of the method beats a run of GRPO. Intervals are not corrected for the number of methods: among 40 methods that equal GRPO, one is expected to lie outside. "edge": the best step size is the smallest or largest of the grid, so that a wider grid might be better. Budgets are equal in iterations; episodes and tokens stand beside. Seconds are wall-clock on a shared machine.`,
+];
+
+/** Methods that were run in several arenas, with the difference in each. */
+function overview(all: readonly ArenaResults[]): readonly string[] {
+  const found = all.map(({ arena, byBase }) => ({ arena, results: [...byBase.values()][0] ?? [] }));
+  const ids = new Set(found.flatMap(({ results }) => results.map(({ method }) => method)));
+  ids.delete(untrained);
+  if (ids.size === 0) return ["No whole set of runs yet.", ""];
+  const cell = (id: string, results: readonly ArenaResult[]): string => {
+    const [own, against] = [id, opponent].map((name) => results.find(({ method }) => method === name));
+    if (!own || !against) return "";
+    if (own === against) return `${percent(mean(own.runs.map(({ test }) => test)))} %`;
+    return between(againstOpponent(own, against), signed);
+  };
+  return [
+    `${ids.size} methods have all runs of the protocol in an arena. Test success of GRPO, and the others' difference to it in points:`,
+    "",
+    ...table(
+      ["method", ...found.map(({ arena }) => arena.name)],
+      [opponent, ...[...ids].filter((id) => id !== opponent).toSorted()].map((id) => [
+        `\`${id}\``,
+        ...found.map(({ results }) => cell(id, results)),
+      ]),
+    ),
+    "",
+  ];
+}
+
+function section({ arena, digest, byBase, spread }: ArenaResults, files: ResultFiles): string[] {
+  const head = [`## ${arena.name}: ${arena.summary}`, ""];
+  const [base, results] = [...byBase][0] ?? [1, []];
   const against = results.find(({ method }) => method === opponent);
-  if (!against) return `# Leaderboard\n\nNo whole set of runs of GRPO in arena "${arena.name}" yet.\n`;
+  if (!against) return [...head, "No whole set of runs of GRPO yet.", ""];
   const { iterations, tasks, groupSize } = arena.budget;
   const trained = results.filter(({ method }) => method !== untrained);
-  const digest = await arenaDigest(arena);
-  const seeds = spread(digest, files.runs, against);
   const commits = [...new Set(results.flatMap(({ runs }) => runs.map(({ commit }) => commit)))].toSorted();
-  const excluded: readonly Excluded[] = readExcluded(files.excluded);
-  return `${[
-    "# Leaderboard",
-    "",
-    `Generated by \`whetstone arena ${arena.name} [METHOD…]\` from the raw runs in \`src/arenas/${arena.name}/runs.jsonl\`; do not edit. The arena is described in \`src/arenas/${arena.name}/README.md\`.`,
-    "",
-    `## ${arena.name}: ${arena.summary}`,
-    "",
-    `Level **neural**: a small transformer, from the same weights for all. Arena digest \`${digest}\`; code of the reported runs: ${commits.map((c) => `\`${c}\``).join(", ")}. ${trained.length} methods.`,
-    "",
-    `Each method trains for ${iterations} iterations of ${tasks} tasks × ${groupSize} attempts, with a step size chosen among ${arena.rates.join(", ")} by validation success on ${arena.tuningSeeds} other seeds. Reported are ${arena.seeds} seeds: mean success on held-out tasks with a ${100 * confidence} % interval, the paired difference to tuned GRPO with a ${100 * confidence} % interval (not corrected for the number of methods), and the probability that a run of the method beats a run of GRPO. "edge": the best step size is the smallest or largest of the grid, so that a wider grid might be better. Seconds are wall-clock on a shared machine.`,
+  const excluded = readExcluded(files.excluded);
+  return [
+    ...head,
+    `${trained.length} methods, ${iterations} iterations of ${tasks} tasks × ${groupSize} attempts; step size among ${arena.rates.join(", ")} by ${arena.tuningSeeds} tuning seeds; reported seeds ${base} to ${base + arena.seeds - 1}. Arena digest \`${digest}\`; code of the reported runs: ${commits.map((c) => `\`${c}\``).join(", ")}.`,
     "",
     ...table(
       columns,
       results.map((result) => row(result, against, arena)),
     ),
     "",
-    `GRPO over ${seeds.length} seeds: mean ${percent(mean(seeds))} %, standard deviation ${percent(standardDeviation(seeds))} points, from ${percent(Math.min(...seeds))} % to ${percent(Math.max(...seeds))} %.`,
+    `GRPO over ${spread.length} seeds: mean ${percent(mean(spread))} %, standard deviation ${percent(standardDeviation(spread))} points, from ${percent(Math.min(...spread))} % to ${percent(Math.max(...spread))} %.`,
     "",
-    "### Not in this arena",
+    ...again(results, byBase, arena),
+    `### Not in arena "${arena.name}"`,
     "",
     ...(excluded.length === 0
       ? ["None was tried."]
@@ -191,9 +160,37 @@ export async function leaderboard(
           excluded.map(({ method, why }) => [`\`${method}\``, why.replaceAll("|", "\\|")]),
         )),
     "",
-    "Methods in neither table have not been run.",
-  ].join("\n")}\n`;
+    "Methods in neither table have not been run here.",
+    "",
+  ];
 }
 
-export const writeLeaderboard = async (arena: Arena, files: ResultFiles): Promise<void> =>
-  replaceFile(files.page, await leaderboard(arena, files));
+/** The first five once more, tuned and run on other seeds. */
+function again(results: readonly ArenaResult[], byBase: ArenaResults["byBase"], arena: Arena): string[] {
+  const first = results.filter(({ method }) => method !== untrained).slice(0, 5);
+  const others = [...byBase].slice(1);
+  if (others.length === 0) return [];
+  const cell = (result: ArenaResult | undefined): string =>
+    result
+      ? between(
+          meanInterval(
+            result.runs.map(({ test }) => test),
+            confidence,
+          ),
+        )
+      : "";
+  return [
+    `### The first five of "${arena.name}" on other seeds`,
+    "",
+    "Step size chosen again on other tuning seeds, other reported seeds, `--base-seed`:",
+    "",
+    ...table(
+      ["method", ...[...byBase.keys()].map((base) => `from seed ${base}`)],
+      first.map(({ method }) => [
+        `\`${method}\``,
+        ...[...byBase.values()].map((of) => cell(of.find((one) => one.method === method))),
+      ]),
+    ),
+    "",
+  ];
+}

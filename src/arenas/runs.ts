@@ -1,6 +1,13 @@
 /** The runs of a method in an arena under the protocol: a grid on tuning seeds, then the best step size on reported seeds. */
 import { mean } from "../common/statistics/statistics.ts";
-import { type MakeRuns, type RunnerOptions, remembered, tuneArms, type Unit } from "../train/experiment.ts";
+import {
+  type MakeRuns,
+  type RunnerOptions,
+  remembered,
+  tuneArms,
+  tuningSeedsFor,
+  type Unit,
+} from "../train/experiment.ts";
 import { type Arena, type ArenaRun, arenaDigest } from "./arena.ts";
 
 /** Stands for the arena's start, measured without training. */
@@ -40,7 +47,7 @@ export interface ArenaResult {
   readonly rate: number;
   /** Mean success on validation tasks over the tuning seeds, for each rate of the grid. */
   readonly tuning: readonly number[];
-  /** Of seeds 1, 2, … */
+  /** Of seeds `base`, `base` + 1, … */
   readonly runs: readonly ArenaRun[];
 }
 
@@ -48,19 +55,19 @@ export interface ArenaResult {
 export async function arenaResult(
   arena: Arena,
   method: string,
-  seeds: number,
+  reported: { readonly base: number; readonly seeds: number },
   make: MakeRuns<ArenaRun>,
 ): Promise<ArenaResult> {
   const grid = gridOf(arena, method);
   const best = await tuneArms(
     new Map([[method, grid.length]]),
-    arena.tuningSeeds,
+    tuningSeedsFor(arena.tuningSeeds, reported.base),
     ({ validation }) => validation,
     make,
   );
   const { at, means } = best.get(method)!;
   const runs = await make(
-    Array.from({ length: seeds }, (_, i) => ({ arm: method, choice: at, seed: i + 1 })),
+    Array.from({ length: reported.seeds }, (_, i) => ({ arm: method, choice: at, seed: reported.base + i })),
   );
   return { method, rate: grid[at]!, tuning: means, runs };
 }

@@ -2,11 +2,13 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { type Arena, type ArenaRun, runInArena } from "../arenas/arena.ts";
+import { type Arena, type ArenaRun, runInArena, seedsApart } from "../arenas/arena.ts";
 import { type Excluded, excludedFrom, readExcluded, writeExcluded } from "../arenas/excluded.ts";
 import { arenas } from "../arenas/index.ts";
-import { resultFiles, writeLeaderboard } from "../arenas/leaderboard.ts";
+import { leaderboard, leaderboardPage } from "../arenas/leaderboard.ts";
+import { opponent, resultFiles } from "../arenas/results.ts";
 import { arenaResult, arenaRunner, plannedRuns, untrained } from "../arenas/runs.ts";
+import { replaceFile } from "../common/files/files.ts";
 import { mean } from "../common/statistics/statistics.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
@@ -21,13 +23,12 @@ import { addCommand, duration, type Io } from "./output.ts";
 interface ArenaOptions {
   readonly family?: string;
   readonly seeds?: string;
+  readonly baseSeed?: string;
   readonly iterations?: string;
   readonly threads?: string;
   readonly out?: string;
 }
 
-/** What every method is compared with. It is run first. */
-const opponent = "grpo";
 const src = join(import.meta.dirname, "..");
 /** Everything but what the command itself writes. */
 const codeAlone = [".", ":!arenas/*/runs.jsonl", ":!arenas/*/excluded.jsonl"];
@@ -41,12 +42,18 @@ export function addArena(program: Command, io: Io): void {
       "whetstone arena search rloo dapo ppo",
       "whetstone arena search --family credit",
       "whetstone arena search grpo --seeds 20    # the spread of one method",
+      "whetstone arena search rloo dapo --base-seed 1001    # once more, tuned and run on other seeds",
     ],
   )
     .argument("<name>", `arena: ${arenas.map(({ name }) => name).join(", ")}`)
     .argument("[methods...]", "methods (default: all that train weights)")
     .option("--family <names>", "only these families, with commas between")
     .option("--seeds <n>", "reported runs of each method (default: as the arena says)")
+    .option(
+      "--base-seed <n>",
+      "first reported seed: 1, 1001, 2001, …; other tuning seeds belong to each",
+      "1",
+    )
     .option("--iterations <n>", "in place of the arena's budget, for a trial; needs --out")
     .option("--threads <n>", "runs at once (default: one per core)")
     .option(
@@ -84,11 +91,13 @@ export async function runArena(
     options.seeds === undefined ? arena.seeds : statedNumber("--seeds", options.seeds, arena.seeds);
   const iterations =
     options.iterations === undefined ? undefined : statedNumber("--iterations", options.iterations, 1);
+  const base = baseSeed(options.baseSeed);
   if (iterations !== undefined && options.out === undefined) throw trialNeedsFolder();
   if (iterations === undefined) requireCommitted(arena.name, src, codeAlone, "arena");
   const threads =
     options.threads === undefined ? availableParallelism() : statedNumber("--threads", options.threads, 1);
   const places = resultFiles(arena, options.out);
+  const page = options.out === undefined ? leaderboardPage : join(options.out, "leaderboard.md");
   const commit = git(src, "rev-parse", "--short=12", "HEAD") ?? "";
   const byId = new Map(methods.map((m) => [m.id, m]));
   const baseline = byId.get(opponent)!;
@@ -120,7 +129,7 @@ export async function runArena(
   try {
     for (const arm of arms) {
       try {
-        await arenaResult(arena, arm, arm === untrained ? arena.seeds : seeds, make);
+        await arenaResult(arena, arm, { base, seeds: arm === untrained ? arena.seeds : seeds }, make);
         excluded.delete(arm);
       } catch (e) {
         if (stop.signal.aborted || arm === untrained || arm === opponent) throw e;
@@ -130,15 +139,30 @@ export async function runArena(
         io.error(`${arm}: left out, ${why}`);
       }
       writeExcluded(places.excluded, [...excluded.values()]);
-      if (arm !== untrained) await writeLeaderboard(arena, places);
     }
-    io.say(`Written: ${places.page}`);
   } catch (e) {
     if (!stop.signal.aborted) throw e;
     io.code = 130;
   } finally {
     unheard();
+    const shown =
+      options.out === undefined
+        ? arenas.map((one) => ({ arena: one, files: resultFiles(one) }))
+        : [{ arena, files: places }];
+    await replaceFile(page, await leaderboard(shown));
   }
+  io.say(`Written: ${page}`);
+}
+
+function baseSeed(text: string | undefined): number {
+  const base = text === undefined ? 1 : statedNumber("--base-seed", text, 1);
+  if (base % seedsApart === 1) return base;
+  throw new WhetstoneError("option.range", {
+    where: "--base-seed",
+    got: String(base),
+    expected: `1 or 1 more than a multiple of ${seedsApart}, so that no seed is used twice`,
+    fix: `For example --base-seed ${seedsApart + 1}.`,
+  });
 }
 
 const trialNeedsFolder = (): WhetstoneError =>

@@ -22,7 +22,7 @@ export type Ingredient = "matters" | "not shown" | "simpler is better" | "not as
 /** Opponents of a method, from its evidence alone. */
 export interface Opponents {
   readonly baseline: Opponent;
-  /** The best of the arms that lack the ingredient. */
+  /** The best of the arms that lack the ingredient; it may be the baseline. */
   readonly simpler?: Opponent;
   /** The best of all further arms, variants and upper bounds included. */
   readonly best?: Opponent;
@@ -30,9 +30,9 @@ export interface Opponents {
 }
 
 export function opponentsOf(e: CheckEvidence): Opponents {
+  const baseline = opponent(e, "baseline");
   const others = Object.keys(e.others ?? {}).map((name) => opponent(e, name));
   const [best] = others.toSorted(byLead);
-  const baseline = opponent(e, "baseline");
   const [simpler] = [baseline, ...others].filter(({ name }) => e.simpler?.includes(name)).toSorted(byLead);
   return {
     baseline,

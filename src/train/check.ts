@@ -14,7 +14,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
 import { highestRate } from "../method/settings.ts";
-import { type MakeRuns, type Tuned, tuneArms, type Unit } from "./experiment.ts";
+import { type MakeRuns, type Tuned, tuneArms, tuningSeedsFor, type Unit } from "./experiment.ts";
 
 /**
  * What an experiment can convince of. `law`: mathematics or scripted players; `table`: a world made for the method; `shared`: a
@@ -62,7 +62,10 @@ export interface Check extends Hypothesis {
   readonly method: Arm;
   /** Further arms, reported beside the two with no say in the verdict: ablations, upper bounds. */
   readonly others?: Readonly<Record<string, Arm>>;
-  /** Names of the arms that lack the method's ingredient, "baseline" among them where it does: the best of them says whether the ingredient matters. */
+  /**
+   * Names of the arms that lack the method's ingredient, "baseline" among them where it is one: the best of them says whether the
+   * ingredient matters.
+   */
   readonly simpler?: readonly string[];
   /** Seeds per choice while choosing. Default 5. */
   readonly tuningSeeds?: number;
@@ -121,7 +124,7 @@ export interface ArmEvidence {
 export interface CheckEvidence {
   readonly id: string;
   readonly level: Level;
-  /** Names of the arms that lack the method's ingredient. */
+  /** Names of the arms that lack the method's ingredient, of `others` or "baseline". */
   readonly simpler?: readonly string[];
   readonly claim: string;
   readonly metric: string;
@@ -171,7 +174,7 @@ export async function runCheck(
   ]);
   const { tuningSeeds = fewestTuningSeeds, direction } = check;
   const sizes = new Map([...arms].map(([name, { grid }]) => [name, grid.length]));
-  const chosen = await tuneArms(sizes, tuningSeeds, ({ value }) => value, make, direction);
+  const chosen = await tuneArms(sizes, tuningSeedsFor(tuningSeeds), ({ value }) => value, make, direction);
   const measured = new Map([...arms.keys()].map((name) => [name, [] as Measured[]]));
   let wanted: number | undefined = looks.seeds[0];
   let done = 0;

@@ -8,7 +8,7 @@ import type { Environment } from "../env/environment.ts";
 import { openRunStore } from "../store/runStore.ts";
 import type { ComparedRun } from "./compare.ts";
 import type { RunEvent } from "./events.ts";
-import { remembered, tuneArms, type Unit } from "./experiment.ts";
+import { remembered, tuneArms, tuningSeedsFor, type Unit } from "./experiment.ts";
 import { type RunOptions, train } from "./run.ts";
 
 /** Values of settings and options, by name. */
@@ -86,7 +86,7 @@ export async function comparedRuns(
     onResult: (unit, run) => watch.result(unit.arm, unit.seed, shown(unit), run),
   });
   const sizes = new Map(contenders.map(({ id, grid }) => [id, grid.length]));
-  const best = await tuneArms(sizes, tuningSeeds, ({ curve }) => mean(curve), make);
+  const best = await tuneArms(sizes, tuningSeedsFor(tuningSeeds), ({ curve }) => mean(curve), make);
   tuning = false;
   const chosen = new Map(
     contenders.flatMap(({ id, grid }) => (grid.length > 0 ? [[id, grid[best.get(id)!.at]!] as const] : [])),

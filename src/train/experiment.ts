@@ -85,8 +85,12 @@ export function remembered<Result>({
   };
 }
 
-/** Tuning seeds lie far from those that are reported. */
-const firstTuningSeed = 1_000_000;
+/**
+ * Seeds on which settings are chosen. They lie far from those that are reported.
+ * @param base first reported seed; another one gives other tuning seeds.
+ */
+export const tuningSeedsFor = (count: number, base = 1): readonly number[] =>
+  Array.from({ length: count }, (_, i) => 1_000_000 + base - 1 + i);
 
 /** The best choice of an arm, and the mean worth of each where there were several. */
 export interface Tuned {
@@ -97,11 +101,12 @@ export interface Tuned {
 /**
  * Makes the runs of every choice of every arm that has several, and finds the best of each arm. The first of equals.
  * @param arms how many choices each has.
+ * @param seeds see {@link tuningSeedsFor}.
  * @param worthOf value of a run, by which choices are compared; a value that is not finite counts as the lowest.
  */
 export async function tuneArms<Result>(
   arms: ReadonlyMap<string, number>,
-  seeds: number,
+  seeds: readonly number[],
   worthOf: (result: Result) => number,
   make: MakeRuns<Result>,
   direction: "higher" | "lower" = "higher",
@@ -109,11 +114,7 @@ export async function tuneArms<Result>(
   const units = [...arms].flatMap(([arm, choices]) =>
     choices < 2
       ? []
-      : Array.from({ length: choices * seeds }, (_, i) => ({
-          arm,
-          choice: Math.floor(i / seeds),
-          seed: firstTuningSeed + (i % seeds),
-        })),
+      : Array.from({ length: choices }, (_, choice) => seeds.map((seed) => ({ arm, choice, seed }))).flat(),
   );
   const values = (await make(units)).map(worthOf);
   const sign = direction === "higher" ? 1 : -1;

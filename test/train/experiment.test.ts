@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { remembered, tuneArms, type Unit } from "../../src/train/experiment.ts";
+import { remembered, tuneArms, tuningSeedsFor, type Unit } from "../../src/train/experiment.ts";
 import { temporary } from "../temporary.ts";
 
 const memoryIn = (): string =>
@@ -70,7 +70,7 @@ test("each arm gets the best of its choices on seeds apart; what is not finite i
     return some.map(({ arm, choice }) => values[arm]![choice]!);
   };
   const sizes = new Map(Object.entries(values).map(([arm, { length }]) => [arm, length]));
-  const high = await tuneArms(sizes, 2, (x) => x, make);
+  const high = await tuneArms(sizes, tuningSeedsFor(2), (x) => x, make);
   assert.deepEqual(
     [...high.values()].map(({ at }) => at),
     [2, 0, 0],
@@ -79,7 +79,7 @@ test("each arm gets the best of its choices on seeds apart; what is not finite i
   assert.deepEqual(high.get("only")!.means, []);
   assert.equal(asked.length, 2 * 6);
   assert.ok(asked.every(({ seed }) => seed >= 1e6));
-  const low = await tuneArms(sizes, 2, (x) => x, make, "lower");
+  const low = await tuneArms(sizes, tuningSeedsFor(2), (x) => x, make, "lower");
   assert.deepEqual(
     [...low.values()].map(({ at }) => at),
     [1, 2, 0],

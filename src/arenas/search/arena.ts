@@ -27,7 +27,12 @@ export const search: Arena = {
   folder: import.meta.dirname,
   environment,
   budget: { iterations: 16, tasks: 4, groupSize: 8, contextTokens: 96 },
-  rates: [1.25e-4, 2.5e-4, 5e-4],
-  tuningSeeds: 3,
+  rates: [1.5e-4, 4e-4, 1e-3],
+  tuningSeeds: 5,
   seeds: 8,
+  warmStart: {
+    size: { width: 96, layers: 2, heads: 2, kvHeads: 2, feedForward: 192 },
+    updates: 220,
+    environment: facts,
+  },
 };
