@@ -14,6 +14,7 @@ const unfit: Readonly<Record<string, string>> = {
   portal: "its policy is a behaviour tree, which is rewritten",
   rl4mle:
     "it collects episodes until a deadline in simulated seconds, which actions of the arenas do not take: a run lasts minutes",
+  "yay-robot": "it makes 150 updates in an iteration: a run lasts minutes",
 };
 
 /** Why a method cannot take part in any arena; undefined if only a run can tell. */
