@@ -29,6 +29,8 @@ export interface ArenaResults {
   readonly digest: string;
   /** By first reported seed, ascending: the methods that have all runs of the protocol from there, best first. */
   readonly byBase: ReadonlyMap<number, readonly ArenaResult[]>;
+  /** Methods of which every run equals the start's on the same seed: they find nothing here to learn from. */
+  readonly idle: readonly string[];
   /** Test success of the opponent on all seeds that follow each other from the first, also beyond those that are reported. */
   readonly spread: readonly number[];
 }
@@ -40,6 +42,7 @@ export async function resultsIn(arena: Arena, file: string): Promise<ArenaResult
   const ids = [...new Set(places.map(([, id]) => id!))];
   const bases = [...new Set(places.map(([, , , seed]) => baseOf(Number(seed))))].toSorted((a, b) => a - b);
   const byBase = new Map<number, readonly ArenaResult[]>();
+  const idle = new Set<string>();
   for (const base of bases) {
     const whole: ArenaResult[] = [];
     for (const id of ids) {
@@ -48,10 +51,15 @@ export async function resultsIn(arena: Arena, file: string): Promise<ArenaResult
       );
       if (result) whole.push(result);
     }
-    if (whole.length > 0)
+    const start = whole.find(({ method }) => method === untrained);
+    const isIdle = (result: ArenaResult): boolean =>
+      start !== undefined && ![untrained, opponent].includes(result.method) && runsEqual(result, start);
+    for (const result of whole.filter(isIdle)) idle.add(result.method);
+    const learning = whole.filter((result) => !isIdle(result));
+    if (learning.length > 0)
       byBase.set(
         base,
-        whole.toSorted((a, b) => testMean(b) - testMean(a)),
+        learning.toSorted((a, b) => testMean(b) - testMean(a)),
       );
   }
   const first = byBase.get(bases[0] ?? 1)?.find(({ method }) => method === opponent);
@@ -61,8 +69,12 @@ export async function resultsIn(arena: Arena, file: string): Promise<ArenaResult
     if (!run) break;
     spread.push(run.test);
   }
-  return { arena, digest, byBase, spread };
+  return { arena, digest, byBase, idle: [...idle].toSorted(), spread };
 }
+
+/** Whether two methods end with the same success on all held-out tasks, seed by seed. */
+export const runsEqual = (a: ArenaResult, b: ArenaResult): boolean =>
+  a.runs.every(({ test, validation }, i) => test === b.runs[i]?.test && validation === b.runs[i]?.validation);
 
 function runsIn(digest: string, file: string): ReadonlyMap<string, ArenaRun> {
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
