@@ -7,17 +7,19 @@ export interface Excluded {
   readonly why: string;
 }
 
-/** Methods that never change a weight although they need a model that could, with what they change instead. */
-const weightless: Readonly<Record<string, string>> = {
+/** Methods that need a model and still fit no arena. */
+const unfit: Readonly<Record<string, string>> = {
   "agentfly-memento": "it writes a memory of cases; the model stays frozen",
   "best-of-n": "it selects among samples and trains nothing",
   portal: "its policy is a behaviour tree, which is rewritten",
+  rl4mle:
+    "it collects episodes until a deadline in simulated seconds, which actions of the arenas do not take: a run lasts minutes",
 };
 
 /** Why a method cannot take part in any arena; undefined if only a run can tell. */
 export function excludedFrom(recipe: Recipe): string | undefined {
   if (recipe.weightFree) return "it learns without weights";
-  return weightless[recipe.id];
+  return unfit[recipe.id];
 }
 
 export const readExcluded = (file: string): readonly Excluded[] =>

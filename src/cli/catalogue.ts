@@ -54,6 +54,7 @@ export interface EngineOptions extends TrainingServer, ChatModelSettings {
   readonly model?: string | undefined;
   readonly size?: DecoderSize | undefined;
   readonly lora?: number | LoraOptions | undefined;
+  readonly toolsInText?: boolean | undefined;
   readonly device?: Device | undefined;
   readonly threads?: number | undefined;
   /** MiB. */
@@ -76,7 +77,7 @@ export async function makeEngine(
   options: EngineOptions = {},
   { progress = () => {}, say, stop }: EngineSurroundings = {},
 ): Promise<Engine> {
-  const { model, size, lora, device, threads, memory } = options;
+  const { model, size, lora, toolsInText, device, threads, memory } = options;
   const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
   const known: readonly string[] = optionsOf[name];
   const surplus = stated.find((option) => !known.includes(option));
@@ -95,10 +96,19 @@ export async function makeEngine(
       fix: "Leave one of them out.",
     });
   }
+  if (toolsInText && model === undefined) {
+    throw new WhetstoneError("config.invalid", {
+      where: "--tools-in-text",
+      got: "no --model",
+      expected: "a pretrained model, whose chat template it adds to",
+      fix: "Remove it: a model with random weights reads tools as text anyway.",
+    });
+  }
   const { localEngine } = await import("../engine/local/index.ts");
   return localEngine({
     ...(model === undefined ? {} : { from: model, hub: { progress } }),
     ...(size && { size }),
+    ...(toolsInText && { templateVariables: { tools_in_text: true } }),
     ...(lora !== undefined && { lora: typeof lora === "number" ? { rank: lora } : lora }),
     ...(device && { device }),
     ...(threads !== undefined && { threads }),
@@ -108,7 +118,7 @@ export async function makeEngine(
 
 /** The options of each engine. */
 const optionsOf: Readonly<Record<EngineName, readonly (keyof EngineOptions)[]>> = {
-  local: ["model", "size", "lora", "device", "threads", "memory"],
+  local: ["model", "size", "lora", "toolsInText", "device", "threads", "memory"],
   tabular: [],
   tinker: [...trainingServerKeys, "lora"],
   chat: chatModelKeys,

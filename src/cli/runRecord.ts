@@ -27,7 +27,18 @@ const setting = z.union([z.number(), z.string(), z.boolean()]);
 const partsSchema = z.object({
   /** All settings of the method; absent in a run that a program began. */
   settings: z.exactOptional(z.record(z.string(), setting)),
-  ...rows("model", "size", "lora", "url", "baseModel", "tokenizer", "keyEnv", "reduction", "samplers"),
+  ...rows(
+    "model",
+    "size",
+    "lora",
+    "toolsInText",
+    "url",
+    "baseModel",
+    "tokenizer",
+    "keyEnv",
+    "reduction",
+    "samplers",
+  ),
   /** Where the examples of the run came from, and the environment that it is measured in; "" for none. */
   feedback: z.exactOptional(
     z.object({
@@ -136,7 +147,17 @@ export function overlaid(
   const parts: Parts = {
     ...begun,
     ...(begun.settings && { settings: { ...begun.settings, ...asked.settings } }),
-    ...stated(asked, "model", "size", "lora", "baseModel", "tokenizer", "reduction", "samplers"),
+    ...stated(
+      asked,
+      "model",
+      "size",
+      "lora",
+      "toolsInText",
+      "baseModel",
+      "tokenizer",
+      "reduction",
+      "samplers",
+    ),
     // a server that trains is part of what the run is; a model behind an API may move
     ...(engine !== "chat" && server),
     ...(feedback && { feedback }),

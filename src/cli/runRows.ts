@@ -22,6 +22,8 @@ export interface RunConfig {
   readonly size: DecoderSize;
   /** Train an adapter of this rank, or as stated, and leave the weights as they are. */
   readonly lora: number | LoraOptions;
+  /** Write tools, calls and results into the text of the messages, for a model whose chat template has no place for them. */
+  readonly toolsInText: boolean;
   readonly device: Device;
   /** Threads within an operation. */
   readonly threads: number;
@@ -163,6 +165,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
       count(1),
       isObject<LoraOptions>("a rank, or an object with rank, alpha, targets or from"),
     ]),
+  },
+  toolsInText: {
+    flag: "--tools-in-text",
+    help: "write tools, calls and results into the messages, for a pretrained model whose chat template has no place for them",
+    schema: z.boolean("true or false"),
   },
   device: {
     flag: "--device <name>",

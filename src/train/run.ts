@@ -6,6 +6,7 @@ import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 import { type Finding, findingLine } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Id } from "../core/types.ts";
+import { toolFindings } from "../diagnose/environment/toolFinding.ts";
 import {
   type Examination,
   examine,
@@ -28,7 +29,6 @@ import { recordsIn } from "./records.ts";
 import { requireNeeds, requireParts } from "./requirements.ts";
 import type { Run } from "./running.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
-import { toolFindings } from "./toolFinding.ts";
 import { studentsOf } from "./trainInMemory.ts";
 import { warmStart } from "./warmStart.ts";
 

@@ -11,7 +11,10 @@ export interface PublishedOptions {
   readonly from: string;
   /** Download options. */
   readonly hub?: FetchOptions;
-  /** Variables for its chat template besides the messages, e.g. `{ enable_thinking: false }`. */
+  /**
+   * Variables for its chat template besides the messages, e.g. `{ enable_thinking: false }`. `{ tools_in_text: true }` writes tools,
+   * calls and results into the text of the messages, for a template that has no place for them.
+   */
   readonly templateVariables?: Readonly<Record<string, Json>>;
 }
 

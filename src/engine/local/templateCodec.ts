@@ -12,6 +12,7 @@ import type { Message } from "../../core/types.ts";
 import { asTemplateSees, type ChatTemplate, chatTemplate, toolAsTemplateSees } from "./chatTemplate.ts";
 import { type AddedToken, addedToken, type Guard, guardOf } from "./specialTokens.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
+import { toolsAsText, toolsInTextVariable } from "./toolsInText.ts";
 
 /** Stands for the text before a text that is not at the beginning of the sequence. */
 const before = "\u{fdd1}";
@@ -200,11 +201,14 @@ export function templateCodec(files: TokenizerFiles): Codec {
         typeof piece === "number" ? [piece] : encodeText(piece, first && i === 0),
       ),
     );
+  const inText = files.variables?.[toolsInTextVariable] === true;
   const seenByTemplate = (messages: readonly Message[]): Json[] =>
-    messages.filter((m) => !onlyOffers(m)).map((m) => sealed(asTemplateSees(m), guard));
+    (inText ? toolsAsText(messages) : messages.filter((m) => !onlyOffers(m))).map((m) =>
+      sealed(asTemplateSees(m), guard),
+    );
   const offered = (messages: readonly Message[]): { readonly tools: Json } | undefined => {
     const tools = messages.findLast((m) => m.tools)?.tools ?? [];
-    return tools.length === 0
+    return tools.length === 0 || inText
       ? undefined
       : { tools: tools.map((tool) => sealed(toolAsTemplateSees(tool), guard)) };
   };

@@ -13,7 +13,9 @@ import { halfTable } from "../../../src/engine/local/float16.ts";
 import { blockFormats, dequantise } from "../../../src/engine/local/gguf/blocks.ts";
 import { openGguf } from "../../../src/engine/local/gguf/file.ts";
 import { packedTypes, toFloat16 } from "../../../src/engine/local/gguf/pack.ts";
+import { ggufTokenizer } from "../../../src/engine/local/gguf/tokenizer.ts";
 import { writeGguf } from "../../../src/engine/local/gguf/write.ts";
+import { tokenizerEntries } from "../../../src/engine/local/gguf/writeTokenizer.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
 import {
   batch,
@@ -247,4 +249,34 @@ test("a tokenizer that llama.cpp has no name for is refused", async () => {
     write({ ...original.tokenizer, tokenizer: splitting }),
     failsWith("model.unsupported", /splits texts in another way/),
   );
+});
+
+test("a SentencePiece tokenizer gives SentencePiece's own ids, and is written as it was read", async () => {
+  const texts = JSON.parse(await readFile(join(folder, "sentencepiece.json"), "utf8")) as {
+    readonly text: string;
+    readonly ids: readonly number[];
+  }[];
+  const file = await openGguf(join(folder, "sentencepiece.gguf"));
+  const { tokenizer, config } = ggufTokenizer(file);
+  const files = { tokenizer, config, template: String(config.chat_template) };
+  const codec = chatCodec(files);
+  for (const { text, ids } of texts) {
+    assert.deepEqual([...codec.encode(text)], ids, text);
+    assert.equal(codec.decode(Int32Array.from(ids)), text.replaceAll("▁", " ")); // one sign stands for both
+  }
+  // a special token is one id, and what a user writes is none
+  const opened = [...codec.open([{ role: "user", content: "</s>" }])];
+  assert.equal(opened[0], 1);
+  assert.equal(opened.filter((id) => id === 2).length, 0);
+  assert.equal(codec.endId, 2);
+
+  const entries = tokenizerEntries(files, codec.vocabulary);
+  const metadata = Object.fromEntries(Object.entries(entries).map(([key, { value }]) => [key, value]));
+  const again = ggufTokenizer({ ...file, metadata });
+  assert.deepEqual(again.tokenizer, tokenizer);
+  for (const key of ["tokens", "token_type"])
+    assert.deepEqual(metadata[`tokenizer.ggml.${key}`], file.metadata[`tokenizer.ggml.${key}`]);
+  const { "tokenizer.ggml.scores": _, ...without } = file.metadata;
+  assert.throws(() => ggufTokenizer({ ...file, metadata: without }), /scores of 0 for 700 tokens/);
+  await file[Symbol.asyncDispose]();
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readCalls } from "../../../src/common/text/toolCalls.ts";
 import { concatIds } from "../../../src/common/tokens/sequence.ts";
 import type { Message, StopReason } from "../../../src/core/types.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
@@ -271,4 +272,39 @@ test("templateCodec hands offered tools to the template, and no empty message th
   const ends = (messages: readonly Message[]): number =>
     codec.open(messages).filter((id) => id === codec.endId).length;
   assert.equal(ends([offer, user("q")]), ends([user("q")]));
+});
+
+test("templateCodec writes tools, calls and results as text where it is asked to, and readCalls reads them back", () => {
+  const files = { ...tokenizers.chatMl, variables: { tools_in_text: true } };
+  const [codec, plain] = [templateCodec(files), templateCodec(tokenizers.chatMl)];
+  const find = { name: "find", description: "finds", parameters: { type: "object" } };
+  const call = { id: "1", name: "find", arguments: '{"item":"hello"}' };
+  const text = (ids: Int32Array): string => plain.decode(ids);
+  const written = '<tool_call>\n{"name":"find","arguments":{"item":"hello"}}\n</tool_call>';
+  const opened = codec.open([
+    { role: "system", content: "", tools: [find] },
+    { role: "system", content: "the hello" },
+    user("q"),
+    { role: "assistant", content: "", toolCalls: [call] },
+    { role: "tool", content: "12", toolCallId: "1" },
+    { role: "tool", content: "猫", toolCallId: "2" },
+  ]);
+  const offered = /You can call these tools:\n<tools>\n(.*)\n<\/tools>/.exec(text(opened));
+  assert.deepEqual(JSON.parse(offered![1]!).function, find);
+  assert.ok(text(opened).includes("the hello\n\nYou can call these tools:"), "one system message");
+  assert.ok(text(opened).includes(written));
+  assert.ok(
+    text(opened).includes("<tool_response>\n12\n</tool_response>\n<tool_response>\n猫\n</tool_response>"),
+    "results that follow each other are one message",
+  );
+  assert.equal(opened.filter((id) => id === codec.endId).length, 4); // system, user, assistant, both results
+  assert.deepEqual(readCalls(written, [find]).calls, [{ name: "find", arguments: '{"item":"hello"}' }]);
+  // the results after a reply, and a conversation without tools
+  const results = codec.extend("eos", [{ role: "tool", content: "12", toolCallId: "1" }]);
+  assert.ok(text(results).includes("<tool_response>\n12\n</tool_response>"));
+  assert.deepEqual(
+    codec.open([{ role: "system", content: "", tools: [] }, user("q")]),
+    plain.open([user("q")]),
+  );
+  assert.deepEqual(codec.open([user("q")]), plain.open([user("q")]));
 });

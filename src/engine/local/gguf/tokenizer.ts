@@ -1,9 +1,10 @@
 /** The tokenizer and chat template of a GGUF file, as a Hugging Face folder would have them. */
 import { z } from "zod";
 import { damagedGguf, type GgufFile, unsupportedGguf } from "./file.ts";
+import { mergesByScore, sentencePieceParts } from "./sentencePiece.ts";
 
 /** Kinds of tokens, from llama.cpp. Words, their parts and bytes are ordinary. */
-export const kinds = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
+export const kinds = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
 
 const named = z.int().nonnegative().optional();
 const shape = z.looseObject({
@@ -12,6 +13,8 @@ const shape = z.looseObject({
   "tokenizer.ggml.tokens": z.array(z.string()).min(1),
   "tokenizer.ggml.token_type": z.array(z.int()).optional(),
   "tokenizer.ggml.merges": z.array(z.string()).optional(),
+  "tokenizer.ggml.scores": z.array(z.number()).optional(),
+  "tokenizer.ggml.add_space_prefix": z.boolean().optional(),
   "tokenizer.ggml.bos_token_id": named,
   "tokenizer.ggml.eos_token_id": named,
   "tokenizer.ggml.padding_token_id": named,
@@ -84,6 +87,53 @@ export interface TokenizerPair {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+type Metadata = z.infer<typeof shape>;
+
+/** How texts become tokens: the parts of a Hugging Face tokenizer that depend on the kind of tokenizer. */
+interface Parts {
+  readonly normalizer: object | null;
+  readonly preTokenizer: object | null;
+  readonly decoder: object;
+  readonly wholeWords: boolean;
+  readonly bytes: boolean;
+  readonly merges: readonly (string | readonly [string, string])[];
+}
+
+/** @param ordinary tokens that texts are made of, by their text. */
+function partsOf(m: Metadata, ordinary: ReadonlyMap<string, number>, path: string): Parts {
+  const kind = m["tokenizer.ggml.model"];
+  if (kind === "gpt2") {
+    const splitting = splittingOf(m["tokenizer.ggml.pre"], path);
+    return {
+      normalizer: splitting.normalizer ? { type: splitting.normalizer } : null,
+      preTokenizer: preTokenizer(splitting),
+      decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+      wholeWords: splitting.wholeWords ?? false,
+      bytes: false,
+      merges: m["tokenizer.ggml.merges"] ?? [],
+    };
+  }
+  if (kind !== "llama") {
+    throw unsupportedGguf(
+      path,
+      `a tokenizer of model "${kind}"`,
+      'a byte-level BPE, "gpt2", or SentencePiece, "llama"',
+      "Use the safetensors checkpoint, which has the tokenizer itself.",
+    );
+  }
+  const scores = m["tokenizer.ggml.scores"] ?? [];
+  const tokens = m["tokenizer.ggml.tokens"];
+  if (scores.length !== tokens.length)
+    throw damagedGguf(path, `tokenizer.ggml.scores of ${scores.length} for ${tokens.length} tokens`);
+  return {
+    ...sentencePieceParts(m["tokenizer.ggml.add_space_prefix"] ?? true),
+    preTokenizer: null,
+    wholeWords: false,
+    bytes: true,
+    merges: mergesByScore(ordinary, scores),
+  };
+}
+
 /** @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`; `template.failed` without a chat template. */
 export function ggufTokenizer({ metadata, path }: GgufFile): TokenizerPair {
   const parsed = shape.safeParse(metadata);
@@ -94,29 +144,28 @@ export function ggufTokenizer({ metadata, path }: GgufFile): TokenizerPair {
   const m = parsed.data;
   const tokens = m["tokenizer.ggml.tokens"];
   const types = m["tokenizer.ggml.token_type"] ?? [];
-  if (m["tokenizer.ggml.model"] !== "gpt2") {
-    throw unsupportedGguf(
-      path,
-      `a tokenizer of model "${m["tokenizer.ggml.model"]}"`,
-      'a byte-level BPE, "gpt2"',
-      "Use the safetensors checkpoint, which has the tokenizer itself.",
-    );
-  }
-  const splitting = splittingOf(m["tokenizer.ggml.pre"], path);
-  const isAdded = (id: number): boolean => types[id] === kinds.control || types[id] === kinds.userDefined;
+  const special: readonly (number | undefined)[] = [kinds.control, kinds.unknown];
+  const isAdded = (id: number): boolean => special.includes(types[id]) || types[id] === kinds.userDefined;
   const added = tokens.flatMap((content, id) =>
     isAdded(id)
       ? [
           {
             ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false },
-            special: types[id] === kinds.control,
+            special: special.includes(types[id]),
           },
         ]
       : [],
   );
-  // rows of the embedding table that no text becomes
+  const tokensOf = (wanted: (id: number) => boolean): Map<string, number> =>
+    new Map(tokens.flatMap((token, id) => (wanted(id) ? [[token, id] as const] : [])));
+  const parts = partsOf(
+    m,
+    tokensOf((id) => types[id] === kinds.normal),
+    path,
+  );
+  // without rows of the embedding table that no text becomes
   const vocab = Object.fromEntries(
-    tokens.flatMap((token, id) => (types[id] === kinds.unused || isAdded(id) ? [] : [[token, id]])),
+    tokensOf((id) => types[id] !== kinds.unused && (!isAdded(id) || types[id] === kinds.unknown)),
   );
   const tokenAt = (key: "bos" | "eos" | "padding" | "unknown"): string | null => {
     const id = m[`tokenizer.ggml.${key}_token_id`];
@@ -133,21 +182,21 @@ export function ggufTokenizer({ metadata, path }: GgufFile): TokenizerPair {
       truncation: null,
       padding: null,
       added_tokens: added,
-      normalizer: splitting.normalizer ? { type: splitting.normalizer } : null,
-      pre_tokenizer: preTokenizer(splitting),
+      normalizer: parts.normalizer,
+      pre_tokenizer: parts.preTokenizer,
       post_processor: null,
-      decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+      decoder: parts.decoder,
       model: {
         type: "BPE",
         dropout: null,
-        unk_token: null,
+        unk_token: parts.bytes ? tokenAt("unknown") : null,
         continuing_subword_prefix: null,
         end_of_word_suffix: null,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: splitting.wholeWords ?? false,
+        fuse_unk: parts.bytes,
+        byte_fallback: parts.bytes,
+        ignore_merges: parts.wholeWords,
         vocab,
-        merges: m["tokenizer.ggml.merges"] ?? [],
+        merges: parts.merges,
       },
     },
     config: {

@@ -6,12 +6,16 @@ export type Entry =
   | { readonly type: "text"; readonly value: string }
   | { readonly type: "uint" | "int" | "float"; readonly value: number }
   | { readonly type: "bool"; readonly value: boolean }
-  | { readonly type: "list"; readonly of: "text" | "int"; readonly value: readonly (string | number)[] };
+  | {
+      readonly type: "list";
+      readonly of: "text" | "int" | "float";
+      readonly value: readonly (string | number)[];
+    };
 
 export const text = (value: string): Entry => ({ type: "text", value });
 export const uint = (value: number): Entry => ({ type: "uint", value });
 export const float = (value: number): Entry => ({ type: "float", value });
-export const list = (value: readonly (string | number)[], of: "text" | "int"): Entry => ({
+export const list = (value: readonly (string | number)[], of: "text" | "int" | "float"): Entry => ({
   type: "list",
   of,
   value,

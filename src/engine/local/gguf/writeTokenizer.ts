@@ -4,6 +4,7 @@ import { z } from "zod";
 import { WhetstoneError } from "../../../core/errors.ts";
 import { chatCodec } from "../codec.ts";
 import type { TokenizerFiles } from "../tokenizer.ts";
+import { scoresOf, sentencePieceParts } from "./sentencePiece.ts";
 import { kinds, preTokenizer, splittings } from "./tokenizer.ts";
 import { type Entry, list, text, uint } from "./values.ts";
 
@@ -17,6 +18,7 @@ const shape = z.looseObject({
     type: z.string(),
     vocab: z.record(z.string(), z.int()),
     merges: z.array(z.union([z.string(), z.tuple([z.string(), z.string()])])),
+    byte_fallback: z.boolean().default(false),
   }),
 });
 
@@ -24,7 +26,8 @@ function unwritable(got: string): WhetstoneError {
   return new WhetstoneError("model.unsupported", {
     where: "export to GGUF",
     got,
-    expected: "a byte-level BPE of Llama 3, Qwen or SmolLM with a chat template",
+    expected:
+      "a byte-level BPE of Llama 3, Qwen or SmolLM, or SentencePiece as in Llama 2, with a chat template",
     fix: "Export with --to safetensors, and convert that with llama.cpp's own script.",
   });
 }
@@ -49,6 +52,38 @@ function splittingName(preTokens: unknown): string {
   throw unwritable("a tokenizer that splits texts in another way");
 }
 
+/** What a tokenizer's kind decides. @param tokens by id. */
+function kindEntries(
+  { model, normalizer, pre_tokenizer: preTokens }: z.infer<typeof shape>,
+  tokens: readonly string[],
+): Record<string, Entry> {
+  const merges = model.merges.map((merge) =>
+    typeof merge === "string" ? (merge.split(" ", 2) as [string, string]) : merge,
+  );
+  const prefixes = [true, false].find((prefix) =>
+    isDeepStrictEqual(normalizer, sentencePieceParts(prefix).normalizer),
+  );
+  const addsPrefix = (value: boolean): Record<string, Entry> => ({
+    "tokenizer.ggml.add_space_prefix": { type: "bool", value },
+  });
+  if (model.byte_fallback && prefixes !== undefined && (preTokens ?? null) === null)
+    return {
+      "tokenizer.ggml.model": text("llama"),
+      "tokenizer.ggml.pre": text("default"),
+      "tokenizer.ggml.scores": list([...scoresOf(tokens, merges)], "float"),
+      ...addsPrefix(prefixes),
+    };
+  return {
+    "tokenizer.ggml.model": text("gpt2"),
+    "tokenizer.ggml.pre": text(splittingName(preTokens)),
+    "tokenizer.ggml.merges": list(
+      merges.map((merge) => merge.join(" ")),
+      "text",
+    ),
+    ...addsPrefix(false),
+  };
+}
+
 /**
  * @param vocabulary rows of the embeddings: those without a token get a made-up one that no text becomes.
  * @throws WhetstoneError `model.unsupported`.
@@ -57,10 +92,13 @@ export function tokenizerEntries(files: TokenizerFiles, vocabulary: number): Rec
   if (files.template === undefined) throw unwritable("a tokenizer that was made here");
   const parsed = shape.safeParse(files.tokenizer);
   if (!parsed.success || parsed.data.model.type !== "BPE") throw unwritable("another kind of tokenizer");
-  const { added_tokens: added, model, pre_tokenizer: preTokens } = parsed.data;
+  const { added_tokens: added, model } = parsed.data;
   const tokens = Array.from({ length: vocabulary }, (_, id) => `[PAD${id}]`);
   const types = new Array<number>(vocabulary).fill(kinds.unused);
-  for (const [token, id] of Object.entries(model.vocab)) [tokens[id], types[id]] = [token, kinds.normal];
+  for (const [token, id] of Object.entries(model.vocab)) {
+    const isByte = model.byte_fallback && /^<0x[0-9A-F]{2}>$/.test(token);
+    [tokens[id], types[id]] = [token, isByte ? kinds.byte : kinds.normal];
+  }
   for (const { id, content, special } of added)
     [tokens[id], types[id]] = [content, special ? kinds.control : kinds.userDefined];
   const idOf = (name: "bos_token" | "pad_token" | "unk_token"): number | undefined => {
@@ -70,25 +108,21 @@ export function tokenizerEntries(files: TokenizerFiles, vocabulary: number): Rec
     const id = typeof content === "string" ? tokens.indexOf(content) : -1;
     return id < 0 ? undefined : id;
   };
+  const unknown = idOf("unk_token");
+  if (unknown !== undefined && model.byte_fallback) types[unknown] = kinds.unknown;
   const named = (key: string, id: number | undefined): Record<string, Entry> =>
     id === undefined ? {} : { [`tokenizer.ggml.${key}_token_id`]: uint(id) };
   return {
-    "tokenizer.ggml.model": text("gpt2"),
-    "tokenizer.ggml.pre": text(splittingName(preTokens)),
+    ...kindEntries(parsed.data, tokens),
     "tokenizer.ggml.tokens": list(tokens, "text"),
     "tokenizer.ggml.token_type": list(types, "int"),
-    "tokenizer.ggml.merges": list(
-      model.merges.map((merge) => (typeof merge === "string" ? merge : merge.join(" "))),
-      "text",
-    ),
     ...named("bos", idOf("bos_token")),
     // the end of a turn: a checkpoint's eos_token is often that of its base model
     ...named("eos", chatCodec(files).endId),
     ...named("padding", idOf("pad_token")),
-    ...named("unknown", idOf("unk_token")),
+    ...named("unknown", unknown),
     // where a template wants one, it writes it
     "tokenizer.ggml.add_bos_token": { type: "bool", value: false },
-    "tokenizer.ggml.add_space_prefix": { type: "bool", value: false },
     "tokenizer.chat_template": text(files.template),
   };
 }

@@ -1,9 +1,9 @@
 // A chat template that leaves tools out is told from one that hands them over.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { toolFindings } from "../../src/diagnose/environment/toolFinding.ts";
 import { chatCodec } from "../../src/engine/local/codec.ts";
 import { byteTokenizer } from "../../src/engine/local/tokenizer.ts";
-import { toolFindings } from "../../src/train/toolFinding.ts";
 import { bpeTokenizer } from "../engine/local/chatModels.ts";
 
 const tools = [{ name: "look_up", description: "Looks a word up.", parameters: { type: "object" } }];

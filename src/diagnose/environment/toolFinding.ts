@@ -1,7 +1,7 @@
 /** Whether a model's chat template says which tools there are. */
-import type { Finding } from "../core/finding.ts";
-import type { Codec } from "../core/model.ts";
-import type { Message, Tool } from "../core/types.ts";
+import type { Finding } from "../../core/finding.ts";
+import type { Codec } from "../../core/model.ts";
+import type { Message, Tool } from "../../core/types.ts";
 
 /** A warning where the template leaves out the tools of an environment: the model then never reads of them. */
 export function toolFindings(tools: readonly Tool[], codec: Codec): readonly Finding[] {
@@ -13,7 +13,7 @@ export function toolFindings(tools: readonly Tool[], codec: Codec): readonly Fin
       check: "tools",
       severity: "warning",
       problem: `The model's chat template does not support tools, so the model does not see ${tools.map(({ name }) => name).join(", ")}.`,
-      fix: "Name the tools and how to call them in the tasks' prompts, or choose a model whose template takes tools.",
+      fix: "Add --tools-in-text (in a program: templateVariables: { tools_in_text: true }), which writes them into the messages, or choose a model whose template takes tools.",
     },
   ];
 }
