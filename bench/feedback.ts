@@ -2,16 +2,24 @@
 //
 //     node bench/feedback.ts            # what lies in bench/results/feedback.jsonl is not run again
 //
-// Writes the measured part of docs/comparisons/feedback-budget.md, and the chart beside it.
+// Writes the measured part of docs/comparisons/feedback-budget.md, the chart beside it, and the differences as data.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
+import { asLines } from "../scripts/benchResults.ts";
 import { replaceFile } from "../src/common/files/files.ts";
 import { messageOf } from "../src/core/errors.ts";
 import { chosenRate } from "./feedback/aggregate.ts";
 import { type Contestant, contestants } from "./feedback/contestants.ts";
 import { type Kept, keptIn } from "./feedback/kept.ts";
-import { drawn, type Entry, type Measured, tables, withMeasured } from "./feedback/page.ts";
+import {
+  drawn,
+  type Entry,
+  type Measured,
+  results as resultsOf,
+  tables,
+  withMeasured,
+} from "./feedback/page.ts";
 import { measured, type Run, type RunKey } from "./feedback/run.ts";
 import { type World, worlds } from "./feedback/worlds.ts";
 import { progress } from "./report.ts";
@@ -87,7 +95,8 @@ async function measure({ seeds, results, page }: Given, stop: AbortSignal): Prom
   }
   await replaceFile(page, withMeasured(readFileSync(page, "utf8"), tables(all)));
   await replaceFile(page.replace(/\.md$/, ".svg"), drawn(all, accuracies));
-  progress(`${page} and its chart are written`);
+  await replaceFile(page.replace(/\.md$/, ".json"), asLines(resultsOf(all)));
+  progress(`${page}, its chart and its data are written`);
 }
 
 function count(text: string): number {

@@ -95,15 +95,6 @@ export function gridOf(lists: Lists): readonly Choice[] {
   );
 }
 
-/** Names of numbers of a choice that lie at an end of their list of three or more. */
-export const atEdge = (choice: Choice, lists: Lists): readonly string[] =>
-  Object.entries(lists).flatMap(([name, values]) => {
-    const at = values.indexOf(choice[name]!);
-    const inside =
-      values.length < 3 || typeof choice[name] !== "number" || (at > 0 && at < values.length - 1);
-    return inside ? [] : [name];
-  });
-
 /** A choice as part of a name of a run: the step size alone, anything else with its name. */
 export const tagOf = (choice: Choice): string =>
   Object.entries(choice)

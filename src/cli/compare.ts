@@ -11,13 +11,13 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
-import { type Comparison, compareRuns, comparisonPage } from "../train/compare.ts";
+import { type Comparison, compareRuns, comparisonPage, warningsOf } from "../train/compare.ts";
 import type { ComparisonPlan, ComparisonWatch, Contender } from "../train/comparison.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { git } from "./checkProtocol.ts";
 import {
   addNamed,
-  atEdge,
   buildWith,
   type Choice,
   choiceFor,
@@ -35,6 +35,7 @@ import { loadModule } from "./module.ts";
 import { statedNumber } from "./numbers.ts";
 import { addSet } from "./options.ts";
 import { addCommand, duration, folded, type Io } from "./output.ts";
+import { packageVersion } from "./packageSource.ts";
 
 interface CompareOptions {
   readonly env?: string;
@@ -45,7 +46,8 @@ interface CompareOptions {
   readonly episodes?: string;
   readonly rates?: string;
   readonly set?: Choice;
-  readonly tune?: Choice;
+  /** False with --no-tune. */
+  readonly tune?: Choice | false;
   readonly tuningSeeds: string;
   readonly out?: string;
   readonly contextTokens: string;
@@ -59,8 +61,9 @@ export function addCompare(program: Command, io: Io): void {
     "Compare methods: same environment, seeds and budget, paired intervals.",
     [
       "whetstone compare grpo rloo reinforce --env contextual-bandit --engine tabular --seeds 8",
-      "whetstone compare grpo igpo a2tgpo turn-ppo --env facts --seeds 5",
-      "whetstone compare grpo gspo --env facts --rates 2e-4,5e-4,1e-3    # each tuned on other seeds",
+      "whetstone compare grpo igpo turn-ppo --env facts    # each with the best of three step sizes",
+      "whetstone compare grpo igpo turn-ppo --env facts --no-tune    # a first look: a fourth of the runs",
+      "whetstone compare grpo gspo --env facts --rates 2e-4,5e-4,1e-3",
       "whetstone compare grpo igpo --env facts --tune learningRate=2e-4,5e-4 --tune discount=0.9,1",
       "whetstone compare grpo gepa --env world.ts --engine engine.ts --episodes 640    # with and without weights",
     ],
@@ -75,8 +78,11 @@ export function addCompare(program: Command, io: Io): void {
       "--episodes <n>",
       "in place of --iterations: training ends after so many episodes, including those that selection plays",
     )
-    .option("--rates <list>", "learning rates to tune over; the same as --tune learningRate=<list>")
-    .option("--tuning-seeds <n>", "tuning runs for each combination of values", "2")
+    .option(
+      "--rates <list>",
+      "learning rates to tune over, the same as --tune learningRate=<list> (default: half, once and twice each method's default)",
+    )
+    .option("--tuning-seeds <n>", "tuning runs for each combination of values", "5")
     .option("--tasks <n>", "held-out tasks per split", "200")
     .option("--context-tokens <n>", "longest sequence", "128")
     .option(
@@ -92,10 +98,14 @@ export function addCompare(program: Command, io: Io): void {
     "--tune <name=list>",
     "grid search, for each method that has this option or setting, on seeds that are not reported",
   );
+  command.option("--no-tune", "tune nothing: every method runs with its default settings, or those of --set");
 }
 
 /** What is compared on where no --env is named, and about how many seconds a run of its default size takes on two cores. */
 const [usualEnv, usualSeconds, usualIterations] = ["facts", 150, 80];
+
+/** Multiples of a method's default step size that are tried where nobody says which. */
+const usualMultiples = [0.5, 1, 2];
 
 /** What is about to be done. */
 function planned(plan: ComparisonPlan, engine: string, tuning: number): string {
@@ -106,11 +116,27 @@ function planned(plan: ComparisonPlan, engine: string, tuning: number): string {
   return `${contenders.length} methods × ${counted(seeds.length, "seed")}${more}: ${runs} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Finished runs are not repeated.`;
 }
 
-function usualWords(total: number, engine: string, { iterations, episodes }: ComparisonPlan): string {
-  const taken = `No --env is named, so that ${usualEnv} is taken`;
-  return engine === "local" && episodes === undefined
-    ? `${taken}: about ${duration((total * usualSeconds * iterations) / usualIterations)} on two cores.`
-    : `${taken}.`;
+/** How long all of it takes, as far as that is known before the first run. */
+function timeWords(total: number, engine: string, plan: ComparisonPlan): string {
+  const { environment, iterations, episodes } = plan;
+  return engine === "local" && environment.name === usualEnv && episodes === undefined
+    ? `About ${duration((total * usualSeconds * iterations) / usualIterations)} on two cores.`
+    : "How long that takes is said soon after the first run has begun.";
+}
+
+/** How the settings of each method are chosen. */
+function tuningWords({ contenders, tuningSeeds }: ComparisonPlan): string {
+  const tuned = contenders.filter(({ grid }) => grid.length > 1);
+  if (tuned.length === 0) return "Nothing is tuned.";
+  const gridWords = ({ grid }: Contender): string =>
+    grid.every((choice) => Object.keys(choice).join() === "learningRate")
+      ? `step sizes ${grid.map(choiceWords).join(", ")}`
+      : grid.map(choiceWords).join("; ");
+  const grids = [...Map.groupBy(tuned, gridWords)];
+  const said = grids.map(
+    ([grid, here]) => `${grids.length > 1 ? `${here.map(({ id }) => id).join(", ")}: ` : ""}${grid}`,
+  );
+  return `Tuned on ${counted(tuningSeeds, "other seed")}: ${said.join(". ")}. --no-tune leaves that out.`;
 }
 
 async function compare(ids: readonly string[], options: CompareOptions, io: Io): Promise<void> {
@@ -124,6 +150,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     });
   }
   const { set, lists } = statedChoices(options, recipes);
+  const rates = await usualRates(options, set, lists);
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
   const { findings, splits } = await examine(environment, quickly);
   requireSound(environment.name, findings);
@@ -134,7 +161,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
   const plan: ComparisonPlan = {
     environment,
     engine: () => engineFor(options.engine),
-    contenders: recipes.map((recipe) => contender(recipe, set, lists)),
+    contenders: recipes.map((recipe) => contender(recipe, set, tunedLists(recipe, lists, rates))),
     imitator: requireMethod("compare", "grpo").build(),
     out: options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`,
     seeds: Array.from({ length: seeds }, (_, i) => first + i),
@@ -143,6 +170,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     episodes: options.episodes === undefined ? undefined : statedNumber("--episodes", options.episodes, 1),
     tasks: statedNumber("--tasks", options.tasks, 1),
     contextTokens: statedNumber("--context-tokens", options.contextTokens, 8, 2 ** 24),
+    code: runningCode(),
     stop: control.signal,
   };
   const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
@@ -151,20 +179,21 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     control.abort();
   });
   try {
-    const watch = watchOf(plan, { options, lists, trainedShares }, io);
+    const watch = watchOf(plan, { options, trainedShares }, io);
     const { comparedRuns } = await import("../train/comparison.ts");
-    const { runs, chosen } = await comparedRuns(plan, watch);
+    const { runs, tuned } = await comparedRuns(plan, watch);
     const about = {
       env: environment.name,
       engine: options.engine,
       seeds: plan.seeds,
+      tuningSeeds: plan.contenders.some(({ grid }) => grid.length > 1) ? plan.tuningSeeds : 0,
       iterations: plan.iterations,
       ...(plan.episodes === undefined ? {} : { episodes: plan.episodes }),
       ...(Object.keys(set).length > 0 && { set }),
       ...(Object.keys(trainedShares).length > 0 && { trainedShares }),
       weightFree: plan.contenders.flatMap(({ id, weightFree }) => (weightFree ? [id] : [])),
     };
-    await report(plan.out, compareRuns(about, runs, chosen), io);
+    await report(plan.out, compareRuns(about, runs, tuned), io);
   } catch (e) {
     if (!control.signal.aborted || e !== control.signal.reason) throw e;
     io.code = 130;
@@ -178,13 +207,15 @@ async function report(out: string, comparison: Comparison, io: Io): Promise<void
   await replaceFile(join(out, "report.md"), comparisonPage(comparison));
   io.record({ type: "comparison", out, ...comparison });
   const shown = io.terminal ? comparisonTables(comparison, io) : [comparisonPage(comparison)];
+  for (const warning of warningsOf(comparison)) io.error(`warning: ${warning}`);
   io.say("", ...shown, `Written: ${join(out, "report.md")} and report.json`);
 }
 
 /** What holds for all methods, and values to tune over, by name. What cannot be built is refused before anything runs. */
 function statedChoices({ set: typed = {}, rates, tune = {} }: CompareOptions, recipes: readonly Recipe[]) {
   for (const rate of rates?.split(",") ?? []) positive("--rates", rate);
-  const lists = listsOf({ ...(rates === undefined ? {} : { learningRate: rates }), ...tune });
+  if (tune === false && rates !== undefined) throw tunedAndNot();
+  const lists = listsOf({ ...(rates === undefined ? {} : { learningRate: rates }), ...(tune || {}) });
   requireKnown("--set", Object.keys(typed), recipes);
   const set: Choice = Object.assign({}, ...recipes.map((recipe) => choiceFor(recipe, typed)));
   requireKnown("--tune", Object.keys(lists), recipes);
@@ -194,11 +225,49 @@ function statedChoices({ set: typed = {}, rates, tune = {} }: CompareOptions, re
   return { set, lists };
 }
 
-/** @param set holds for every method that has such options or settings. */
+const tunedAndNot = (): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "--no-tune",
+    got: "--rates beside it",
+    expected: "one of the two",
+    fix: "Leave one out; --set learningRate=X gives every method one step size.",
+  });
+
+/** The default step size of each method with this engine; undefined where none is to be tried but what was stated. */
+async function usualRates(
+  { engine: name, tune }: CompareOptions,
+  set: Choice,
+  lists: Lists,
+): Promise<((recipe: Recipe) => number) | undefined> {
+  if (tune === false || "learningRate" in set || "learningRate" in lists) return undefined;
+  const engine = await engineFor(name);
+  await engine.dispose();
+  return ({ defaults }) => engine.learningRate ?? defaults.learningRate;
+}
+
+/** What a method is tuned over: what was stated, and step sizes around its default. */
+function tunedLists(recipe: Recipe, lists: Lists, rates: Awaited<ReturnType<typeof usualRates>>): Lists {
+  if (!rates) return listsFor(recipe, lists);
+  const around = usualMultiples.map((times) => Number((times * rates(recipe)).toPrecision(6)));
+  return listsFor(recipe, { ...lists, learningRate: around });
+}
+
+/** The code that makes the runs: the clone's commit, or the package's version. */
+function runningCode(): string {
+  const here = import.meta.dirname;
+  // an installed package may lie in somebody else's repository
+  const isClone = git(here, "ls-files", "--error-unmatch", import.meta.filename) !== undefined;
+  const commit = isClone ? git(here, "rev-parse", "--short=12", "HEAD") : undefined;
+  if (commit === undefined) return `whetstone ${packageVersion()}`;
+  const changed = git(here, "status", "--porcelain", "--", "..");
+  return `commit ${commit}${changed === "" ? "" : " with changes that are not committed"}`;
+}
+
+/** @param set holds for every method that has such options or settings. @param lists of this method's values to tune over. */
 const contender = (recipe: Recipe, set: Choice, lists: Lists): Contender => ({
   id: recipe.id,
   weightFree: recipe.weightFree ?? false,
-  grid: gridOf(listsFor(recipe, lists)),
+  grid: gridOf(lists),
   with(tuned) {
     const choice = choiceFor(recipe, { ...set, ...tuned });
     const { tasks, groupSize } = { ...recipe.defaults, ...(choice as Partial<Settings>) };
@@ -213,17 +282,20 @@ const contender = (recipe: Recipe, set: Choice, lists: Lists): Contender => ({
 
 interface Shown {
   readonly options: CompareOptions;
-  readonly lists: Lists;
   readonly trainedShares: Record<string, number>;
 }
 
 /** Says what is about to be done, and then a line for every run. */
-function watchOf(plan: ComparisonPlan, { options, lists, trainedShares }: Shown, io: Io): ComparisonWatch {
+function watchOf(plan: ComparisonPlan, { options, trainedShares }: Shown, io: Io): ComparisonWatch {
   const { contenders, seeds, tuningSeeds } = plan;
   const choices = contenders.reduce((sum, { grid }) => sum + (grid.length > 1 ? grid.length : 0), 0);
   const total = contenders.length * seeds.length + choices * tuningSeeds;
-  const words = [planned(plan, options.engine, choices * tuningSeeds)];
-  if (options.env === undefined) words.push(usualWords(total, options.engine, plan));
+  const words = [
+    planned(plan, options.engine, choices * tuningSeeds),
+    ...(options.env === undefined ? [`No --env is named, so that ${usualEnv} is taken.`] : []),
+    tuningWords(plan),
+    timeWords(total, options.engine, plan),
+  ];
   for (const line of words) folded(io, line).forEach(io.error);
   const progress = comparisonProgress(total, trainedShares, io);
   return {
@@ -237,12 +309,6 @@ function watchOf(plan: ComparisonPlan, { options, lists, trainedShares }: Shown,
       io.error(`${run}: the policy that all methods begin from imitates a scripted player first`),
     result: (id, seed, choice, run) =>
       progress.result(choice ? `${id} at ${choiceWords(choice)}` : id, seed, run),
-    tuned(id, choice) {
-      for (const name of atEdge(choice, lists)) {
-        const what = name === "learningRate" ? "step size" : name;
-        io.error(`${id}: the best ${what}, ${choice[name]}, lies at the edge of the list.`);
-      }
-    },
   };
 }
 

@@ -4,10 +4,11 @@ import { type CatalogueEntry, commandFor, needsOf, slotsOf } from "../method/ent
 import type { Recipe } from "../method/method.ts";
 import { rangeOf } from "../method/options.ts";
 import { settingRows } from "../method/settings.ts";
+import { benchResultsOf, benchSentences } from "../methods/benchResults.ts";
 import { findEntry } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
-import { caveatsOf, opponentsOf } from "../methods/opponents.ts";
-import { checkFiles } from "./checkFiles.ts";
+import { caveatsOf, conditionsOf, type Grids, interval, opponentsOf } from "../methods/opponents.ts";
+import { checkFiles, loadCheck } from "./checkFiles.ts";
 import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";
 
 export function addExplain(program: Command, io: Io): void {
@@ -16,10 +17,11 @@ export function addExplain(program: Command, io: Io): void {
     "whetstone explain igpo --json",
   ])
     .argument("<id>", "a method (see whetstone methods)")
-    .action((id: string) => {
+    .action(async (id: string) => {
       const m = findEntry(id);
       const evidence = readEvidence(m.id);
-      io.record({ ...about(m), evidence: evidence ?? null, command: command(m) });
+      const benches = benchResultsOf(m.id);
+      io.record({ ...about(m), evidence: evidence ?? null, benches, command: command(m) });
       const title = (text: string): string => paint(io, "bold", text);
       const family = `family ${m.family}${m.paper ? `; paper: ${m.paper}` : ""}`;
       io.say(title(`${m.id}: ${m.summary}`), ...folded(io, family));
@@ -29,7 +31,10 @@ export function addExplain(program: Command, io: Io): void {
       const options = m.kind === "method" ? optionLines(m, io.width) : [];
       if (options.length > 0) io.say("", title("Options of its own (--set name=value)"), ...options);
       if (m.source) io.say("", title("Where its constants come from"), ...wrapped(m.source, io.width));
-      io.say("", title("Evidence"), ...evidenceLines(m, evidence, io.width));
+      io.say("", title("Evidence"), ...evidenceLines(m, evidence, await gridsOf(m.id), io.width));
+      const outside = benchSentences(evidence, benches);
+      if (outside.length > 0)
+        io.say("", title("Benches and arenas"), ...outside.flatMap((said) => wrapped(said, io.width)));
       io.say("", title("Try it"), `  ${command(m)}`);
     });
 }
@@ -74,7 +79,20 @@ const optionLines = ({ options }: Recipe, width: number): string[] =>
     wrapped(`${name} ${option.default}: ${option.help}; ${rangeOf(option)}`, width),
   );
 
-function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: number): string[] {
+/** The grids of a method's check; none in an installed package. */
+async function gridsOf(id: string): Promise<Grids | undefined> {
+  const file = checkFiles().find((one) => one.id === id);
+  if (!file) return undefined;
+  const { baseline, method } = await loadCheck(file.file);
+  return { baseline: baseline.grid, method: method.grid };
+}
+
+function evidenceLines(
+  m: CatalogueEntry,
+  e: StoredEvidence | undefined,
+  grids: Grids | undefined,
+  width: number,
+): string[] {
   if (!e) {
     const has = checkFiles().some((f) => f.id === m.id);
     return [
@@ -93,9 +111,7 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
     arm(e.method),
     ...Object.values(e.others ?? {}).map(arm),
     `  level ${e.level}; ${ingredientLine(e)}`,
-    ...(e.tuningSeeds === undefined
-      ? []
-      : [`  settings chosen from ${e.baseline.tuning.length} on ${e.tuningSeeds} other seeds`]),
+    ...conditionsOf(e, grids).flatMap((said) => wrapped(said, width)),
     ...caveatsOf(e).flatMap((caveat) => wrapped(caveat, width)),
     ...(e.notes ? wrapped(e.notes, width) : []),
     `  run it again: whetstone check ${m.id}`,
@@ -105,8 +121,7 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
 function ingredientLine(e: StoredEvidence): string {
   const { ingredient, simpler } = opponentsOf(e);
   if (!simpler) return "no ablation of its ingredient was run";
-  const { mean, low, high } = simpler.lead;
-  return `its ingredient: ${ingredient}; ahead of "${simpler.what}" by ${number(mean)} [${number(low)}, ${number(high)}]`;
+  return `its ingredient: ${ingredient}; ahead of "${simpler.what}" by ${interval(simpler.lead)}`;
 }
 
 /** Lines of at most so many columns, indented by two. */

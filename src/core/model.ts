@@ -166,7 +166,8 @@ export interface Model {
   inputGradient?<A>(batch: Batch, loss: Loss<A>, aux: A): Promise<Float32Array>;
   step(rule: StepRule): Promise<StepStats>;
   freeze(): Promise<Frozen>;
-  fork(optimiser: "copy" | "fresh"): Promise<Model>;
+  /** A copy that learns by itself. @param id its name in the run, by which its samples are told apart. Default: this model's. */
+  fork(optimiser: "copy" | "fresh", id?: ModelId): Promise<Model>;
   /** Named gradient buffers: their inner products, and a combination that becomes the buffer `step` uses. */
   readonly gradients?: {
     dot(a: GradientId, b: GradientId): Promise<number>;

@@ -1,7 +1,7 @@
-/** What a method's evidence says of its opponents: the arm that ran, the best other arm, and whether the ingredient matters. */
+/** What a method's evidence says of its opponents: the arm that ran, the arms that do as well, and whether the ingredient matters. */
 import { looks, mean, pairedInterval } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import type { CheckEvidence } from "../train/check.ts";
+import type { ArmEvidence, CheckEvidence, Choice } from "../train/check.ts";
 
 /** An arm beside the method, with the paired difference over the reported seeds. */
 export interface Opponent {
@@ -22,21 +22,18 @@ export type Ingredient = "matters" | "not shown" | "simpler is better" | "not as
 /** Opponents of a method, from its evidence alone. */
 export interface Opponents {
   readonly baseline: Opponent;
-  /** The best of the arms that lack the ingredient. */
+  /** The best of the arms that lack the ingredient; it may be the baseline. */
   readonly simpler?: Opponent;
-  /** The best of all further arms, variants and upper bounds included. */
-  readonly best?: Opponent;
   readonly ingredient: Ingredient;
 }
 
 export function opponentsOf(e: CheckEvidence): Opponents {
+  const baseline = opponent(e, "baseline");
   const others = Object.keys(e.others ?? {}).map((name) => opponent(e, name));
-  const [best] = others.toSorted(byLead);
-  const [simpler] = others.filter(({ name }) => e.simpler?.includes(name)).toSorted(byLead);
+  const [simpler] = [baseline, ...others].filter(({ name }) => e.simpler?.includes(name)).toSorted(byLead);
   return {
-    baseline: opponent(e, "baseline"),
+    baseline,
     ...(simpler && { simpler }),
-    ...(best && { best }),
     ingredient: simpler ? ingredientOf(simpler.lead, e.smallestEffect) : "not asked",
   };
 }
@@ -64,7 +61,7 @@ const tokenTolerance = 0.3;
 
 /** What a reader has to know beside the verdict: each a sentence. Derived from the numbers; the check's own notes come on top. */
 export function caveatsOf(e: CheckEvidence): readonly string[] {
-  const { baseline, simpler, best, ingredient } = opponentsOf(e);
+  const { baseline, simpler, ingredient } = opponentsOf(e);
   const found: string[] = [];
   if (e.baseline.values.every((value) => value === e.baseline.values[0]))
     found.push("The baseline has the same value in every seed: it may be unable to win here.");
@@ -72,8 +69,6 @@ export function caveatsOf(e: CheckEvidence): readonly string[] {
     found.push(
       `The ingredient is not shown to matter: "${simpler!.what}" ${ingredient === "not shown" ? "does about as well" : "does better"}.`,
     );
-  if (best && best.name !== simpler?.name && best.lead.high < 0)
-    found.push(`Another arm does better than the method: "${best.what}".`);
   const ratio = e.method.cost.tokens / e.baseline.cost.tokens;
   if (e.baseline.cost.tokens > 0 && (ratio > 1 + tokenTolerance || ratio < 1 / (1 + tokenTolerance)))
     found.push(`The method sampled ${ratio.toPrecision(2)} times the tokens of the baseline.`);
@@ -83,3 +78,69 @@ export function caveatsOf(e: CheckEvidence): readonly string[] {
       found.push(`The best setting of ${name} lies at the edge of its grid: a better one may lie beyond.`);
   return found;
 }
+
+/** Grids of the two arms, from the check itself: the evidence keeps what was chosen. */
+export interface Grids {
+  readonly baseline: readonly Choice[];
+  readonly method: readonly Choice[];
+}
+
+const value = (x: unknown): string => (typeof x === "number" ? String(x) : JSON.stringify(x));
+const whole = (x: number): string => Math.round(x).toLocaleString("en");
+
+/** What was chosen, and among which values: "learningRate 0.3 of 0.1, 0.3, 1". */
+function choiceAmong({ chosen, tuning }: ArmEvidence, grid: readonly Choice[] | undefined): string {
+  const names = Object.keys(chosen);
+  if (names.length === 0) return "nothing to choose";
+  // a grid that was edited since is not the one that ran
+  const isSame = grid?.length === tuning.length && grid.some((one) => isEqual(one, chosen));
+  const parts = names.map((name) => {
+    const values = isSame ? [...new Set(grid.map((one) => value(one[name])))] : [];
+    return `${name} ${value(chosen[name])}${values.length > 1 ? ` of ${values.join(", ")}` : ""}`;
+  });
+  return isSame || tuning.length === 0
+    ? parts.join("; ")
+    : `${parts.join("; ")}, one of ${tuning.length} choices`;
+}
+
+const isEqual = (a: Choice, b: Choice): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** How the opponent was tuned beside the method, what both cost, and which further arms do as well or better. */
+export function conditionsOf(e: CheckEvidence, grids?: Grids): readonly string[] {
+  const arm = (name: "baseline" | "method"): string => {
+    const { cost } = e[name];
+    const spent = [
+      ...(cost.episodes > 0 ? [`${whole(cost.episodes)} episodes`] : []),
+      ...(cost.tokens > 0 ? [`${whole(cost.tokens)} tokens`] : []),
+    ];
+    const mean = value(Number(meanOf(e[name]).toPrecision(3)));
+    return `${mean} with ${choiceAmong(e[name], grids?.[name])}${spent.length > 0 ? ` (${spent.join(", ")} a run)` : ""}`;
+  };
+  const tuned =
+    e.tuningSeeds === undefined
+      ? ""
+      : ` Chosen on ${e.tuningSeeds} other seed${e.tuningSeeds === 1 ? "" : "s"}.`;
+  const others = Object.keys(e.others ?? {})
+    .map((name) => opponent(e, name))
+    .toSorted(byLead)
+    .map(({ what, lead: { mean: by, low, high } }) => ({ what, by: { mean: -by, low: -high, high: -low } }));
+  const better = others.filter(({ by }) => by.low > 0).map(({ what, by }) => `"${what}" by ${interval(by)}`);
+  const alike = others
+    .filter(({ by }) => by.low <= 0 && by.high >= 0)
+    .map(({ what, by }) => `"${what}", at ${interval(by)}`);
+  return [
+    `Opponent ${arm("baseline")}; method ${arm("method")}.${tuned}`,
+    ...(better.length > 0 ? [`Better than the method: ${better.join("; ")}.`] : []),
+    ...(alike.length > 0 ? [`Not told apart from the method: ${alike.join("; ")}.`] : []),
+  ];
+}
+
+const meanOf = ({ values }: ArmEvidence): number => mean(values);
+
+/** Three significant digits, with a sign; a rest of rounding is 0. */
+const signed = (x: number): string =>
+  Math.abs(x) < 1e-9 ? "0" : `${x > 0 ? "+" : ""}${Number(x.toPrecision(3))}`;
+
+/** A difference with its interval: "+0.2 [+0.1, +0.3]". */
+export const interval = ({ mean: middle, low, high }: Pick<Interval, "mean" | "low" | "high">): string =>
+  `${signed(middle)} [${signed(low)}, ${signed(high)}]`;

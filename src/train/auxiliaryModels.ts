@@ -31,7 +31,7 @@ export async function addAuxiliaryModels(
   const policy = models.get("policy")!;
   for (const [id, rule] of Object.entries(method.models ?? {})) {
     const begin = (): Promise<Model> =>
-      rule.from === "policy" ? policy.fork("fresh") : create(id, rule.heads ?? []);
+      rule.from === "policy" ? policy.fork("fresh", id) : create(id, rule.heads ?? []);
     models.set(id, await (restore ? restore("models", id) : begin()));
   }
   for (const name of Object.keys(method.frozen ?? {})) {

@@ -62,7 +62,10 @@ export interface Check extends Hypothesis {
   readonly method: Arm;
   /** Further arms, reported beside the two with no say in the verdict: ablations, upper bounds. */
   readonly others?: Readonly<Record<string, Arm>>;
-  /** Names of the other arms that lack the method's ingredient: the best of them says whether the ingredient matters. */
+  /**
+   * Names of the arms that lack the method's ingredient, "baseline" among them where it is one: the best of them says whether the
+   * ingredient matters.
+   */
   readonly simpler?: readonly string[];
   /** Seeds per choice while choosing. Default 5. */
   readonly tuningSeeds?: number;
@@ -78,7 +81,7 @@ export interface Check extends Hypothesis {
 export function defineCheck(check: Check): Check {
   const arms = { baseline: check.baseline, method: check.method, ...check.others };
   const sizes = Object.values(arms).map((arm) => arm.grid.length);
-  const unknown = check.simpler?.find((name) => check.others?.[name] === undefined);
+  const unknown = check.simpler?.find((name) => name !== "baseline" && check.others?.[name] === undefined);
   const wrong =
     unknown !== undefined
       ? `a simpler arm "${unknown}" that is not among the others`
@@ -121,7 +124,7 @@ export interface ArmEvidence {
 export interface CheckEvidence {
   readonly id: string;
   readonly level: Level;
-  /** Names of those of `others` that lack the method's ingredient. */
+  /** Names of the arms that lack the method's ingredient, of `others` or "baseline". */
   readonly simpler?: readonly string[];
   readonly claim: string;
   readonly metric: string;

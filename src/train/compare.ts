@@ -21,6 +21,24 @@ export interface ComparedRun {
   readonly episodes: number;
   readonly tokens: number;
   readonly seconds: number;
+  /** The code that made it. */
+  readonly code?: string;
+}
+
+/** One choice of a method's grid, on seeds that are not reported. */
+export interface TriedChoice {
+  readonly choice: Readonly<Record<string, OptionValue>>;
+  /** Mean success over training, by which choices are compared. */
+  readonly training: number;
+}
+
+/** How a method's settings were chosen. */
+export interface TunedMethod {
+  readonly chosen: Readonly<Record<string, OptionValue>>;
+  /** Every choice that was tried; empty where there was one. */
+  readonly tried: readonly TriedChoice[];
+  /** Names of settings whose best value lies at an end of its list: a better one may lie beyond. */
+  readonly atEdge: readonly string[];
 }
 
 /** A method against the first one. */
@@ -45,13 +63,19 @@ export interface ComparedMethod {
   /** By split; absent for the first. */
   readonly against?: Readonly<Record<string, Against>>;
   /** The settings that were chosen for it, on seeds that are not reported. */
-  readonly chosen?: Readonly<Record<string, OptionValue>>;
+  readonly chosen?: TunedMethod["chosen"];
+  readonly tried?: TunedMethod["tried"];
+  readonly atEdge?: TunedMethod["atEdge"];
+  /** Every reported run. */
+  readonly runs: readonly Pick<ComparedRun, "seed" | "heldOut" | "code">[];
 }
 
 export interface Comparison {
   readonly env: string;
   readonly engine: string;
   readonly seeds: readonly number[];
+  /** Tuning runs of each choice; 0 where nothing was tuned. */
+  readonly tuningSeeds: number;
   readonly iterations: number;
   /** The episode limit, if that ended training instead of iterations. */
   readonly episodes?: number;
@@ -64,11 +88,14 @@ export interface Comparison {
   readonly methods: readonly ComparedMethod[];
 }
 
+/** Means this near to 0 or 1 leave no room in which methods could differ. */
+export const margin = 0.05;
+
 /** @param runs of every method on every seed. The others are compared with the first method. */
 export function compareRuns(
   about: Omit<Comparison, "methods">,
   runs: readonly ComparedRun[],
-  chosen: ReadonlyMap<string, Readonly<Record<string, OptionValue>>> = new Map(),
+  tuned: ReadonlyMap<string, TunedMethod> = new Map(),
 ): Comparison {
   const ids = [...new Set(runs.map((r) => r.method))];
   const of = (method: string): readonly ComparedRun[] =>
@@ -84,7 +111,6 @@ export function compareRuns(
     methods: ids.map((method): ComparedMethod => {
       const own = of(method);
       const length = Math.max(...own.map((r) => r.curve.length));
-      const settings = chosen.get(method);
       return {
         method,
         heldOut: bySplit((split) => meanInterval(values(own, split))),
@@ -101,7 +127,8 @@ export function compareRuns(
                 improvement: probabilityOfImprovement(values(own, split), values(first, split)),
               })),
             }),
-        ...(settings ? { chosen: settings } : {}),
+        ...tuned.get(method),
+        runs: own.map(({ seed, heldOut, code }) => ({ seed, heldOut, ...(code !== undefined && { code }) })),
       };
     }),
   };
@@ -156,6 +183,83 @@ export const comparedOn = (
   split: string,
 ): string => splitName(split, trainedShares[split] ?? 0);
 
+/**
+ * What a reader has to know of the comparison, a sentence each: methods so near to the ceiling or the floor of a split that they cannot be
+ * told apart there, and step sizes at the edge of their lists.
+ */
+export function warningsOf(c: Comparison): readonly string[] {
+  const found: string[] = [];
+  for (const split of Object.keys(c.methods[0]?.heldOut ?? {})) {
+    const near = (is: (mean: number) => boolean): string =>
+      c.methods
+        .filter(({ heldOut }) => is(heldOut[split]!.mean))
+        .map(({ method, heldOut }) => `${method} (${percent(heldOut[split]!.mean)} %)`)
+        .join(", ");
+    const [high, low] = [near((mean) => mean >= 1 - margin), near((mean) => mean <= margin)];
+    if (high !== "")
+      found.push(
+        `${split}: near the ceiling: ${high}. Methods there cannot be told apart; compare them in a harder task or after fewer iterations.`,
+      );
+    if (low !== "")
+      found.push(
+        `${split}: near the floor: ${low}. Methods there cannot be told apart; compare them in an easier task or after more iterations.`,
+      );
+  }
+  for (const { method, atEdge = [], chosen = {} } of c.methods)
+    for (const name of atEdge)
+      found.push(
+        `${method}: the best ${name === "learningRate" ? "step size" : name}, ${chosen[name]}, lies at the edge of its list: a better one may lie beyond.`,
+      );
+  return found;
+}
+
+const markdown = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+const heading = (cells: readonly string[]): string[] => [markdown(cells), markdown(cells.map(() => "---"))];
+
+/** How the settings of each method were chosen. */
+function tuningLines({ methods, tuningSeeds }: Comparison): readonly string[] {
+  const tuned = methods.filter(({ tried = [] }) => tried.length > 0);
+  if (tuned.length === 0) return ["", "Nothing was tuned: each method ran with one choice of settings."];
+  const words = (choice: TriedChoice["choice"]): string =>
+    Object.entries(choice)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ");
+  return [
+    "",
+    "## How settings were chosen",
+    "",
+    `By the mean success over training on ${counted(tuningSeeds, "seed")} that ${tuningSeeds === 1 ? "is" : "are"} not reported, in %.`,
+    "",
+    ...heading(["method", "chosen", "tried"]),
+    ...tuned.map(({ method, chosen = {}, tried = [] }) =>
+      markdown([
+        `\`${method}\``,
+        words(chosen),
+        tried.map(({ choice, training }) => `${words(choice)}: ${percent(training)}`).join("; "),
+      ]),
+    ),
+  ];
+}
+
+/** Success of every run, by seed, and the code that made them. */
+function runLines({ methods, seeds }: Comparison): readonly string[] {
+  const codes = [...new Set(methods.flatMap(({ runs }) => runs.flatMap(({ code }) => code ?? [])))];
+  const splits = Object.keys(methods[0]?.heldOut ?? {});
+  return [
+    "",
+    "## Every run",
+    "",
+    `Success in % by seed; curves and tuning runs are in \`runs.jsonl\`.${codes.length > 0 ? ` Code: ${codes.join(", ")}.` : ""}`,
+    "",
+    ...heading(["method", "split", ...seeds.map((seed) => `seed ${seed}`)]),
+    ...methods.flatMap(({ method, runs }) =>
+      splits.map((split) =>
+        markdown([method, split, ...runs.map(({ heldOut }) => percent(heldOut[split] ?? Number.NaN))]),
+      ),
+    ),
+  ];
+}
+
 /** The comparison as a page. */
 export function comparisonPage(c: Comparison): string {
   const [first] = c.methods;
@@ -166,13 +270,14 @@ export function comparisonPage(c: Comparison): string {
   ];
   for (const split of Object.keys(first!.heldOut)) {
     lines.push("", c.trainedShares?.[split] ? `## ${comparedOn(c, split)}` : `## Held out: ${split}`, "");
-    const markdown = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-    lines.push(markdown(comparisonColumns), markdown(comparisonColumns.map(() => "---")));
-    lines.push(...comparisonRows(c, split).map(markdown));
+    lines.push(...heading(comparisonColumns), ...comparisonRows(c, split).map(markdown));
   }
   lines.push(
     "",
     "*training* is the mean success over all iterations: what learning fast and learning far both raise. *P(better)* is the probability that a run of the method beats a run of the first. Tokens are those sampled in training.",
   );
+  const warnings = warningsOf(c);
+  if (warnings.length > 0) lines.push("", "What to mind:", "", ...warnings.map((warning) => `- ${warning}`));
+  lines.push(...tuningLines(c), ...runLines(c));
   return `${lines.join("\n")}\n`;
 }

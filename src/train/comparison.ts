@@ -6,7 +6,7 @@ import type { Method, OptionValue } from "../core/slots.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { openRunStore } from "../store/runStore.ts";
-import type { ComparedRun } from "./compare.ts";
+import type { ComparedRun, TunedMethod } from "./compare.ts";
 import type { RunEvent } from "./events.ts";
 import { remembered, tuneArms, tuningSeedsFor, type Unit } from "./experiment.ts";
 import { type RunOptions, train } from "./run.ts";
@@ -48,6 +48,8 @@ export interface ComparisonPlan {
   readonly episodes?: number | undefined;
   readonly tasks: number;
   readonly contextTokens: number;
+  /** The code that makes the runs, in a few words. */
+  readonly code: string;
   readonly stop: AbortSignal;
 }
 
@@ -60,15 +62,13 @@ export interface ComparisonWatch {
   /** The policy that all methods begin from on a seed is about to be made. */
   imitates(run: string): void;
   result(id: string, seed: number, choice: ComparedChoice | undefined, run: ComparedRun): void;
-  /** The choice made for a method. */
-  tuned(id: string, choice: ComparedChoice): void;
 }
 
-/** @returns the runs, seed by seed so that a comparison that is cut short has whole pairs, and the choice of each method that was tuned. */
+/** @returns the runs, seed by seed so that a comparison that is cut short has whole pairs, and how the settings of each method that was tuned were chosen. */
 export async function comparedRuns(
   plan: ComparisonPlan,
   watch: ComparisonWatch,
-): Promise<{ readonly runs: readonly ComparedRun[]; readonly chosen: ReadonlyMap<string, ComparedChoice> }> {
+): Promise<{ readonly runs: readonly ComparedRun[]; readonly tuned: ReadonlyMap<string, TunedMethod> }> {
   const { contenders, seeds, tuningSeeds, out } = plan;
   const byId = new Map(contenders.map((contender) => [contender.id, contender]));
   const choiceOf = ({ arm, choice }: Unit): ComparedChoice | undefined => byId.get(arm)!.grid[choice];
@@ -88,14 +88,19 @@ export async function comparedRuns(
   const sizes = new Map(contenders.map(({ id, grid }) => [id, grid.length]));
   const best = await tuneArms(sizes, tuningSeedsFor(tuningSeeds), ({ curve }) => mean(curve), make);
   tuning = false;
-  const chosen = new Map(
-    contenders.flatMap(({ id, grid }) => (grid.length > 0 ? [[id, grid[best.get(id)!.at]!] as const] : [])),
+  const tuned = new Map(
+    contenders.flatMap(({ id, grid }): [string, TunedMethod][] => {
+      const { at, means } = best.get(id)!;
+      const chosen = grid[at];
+      if (!chosen) return [];
+      const tried = means.map((training, i) => ({ choice: grid[i]!, training }));
+      return [[id, { chosen, tried, atEdge: atEdge(chosen, listsIn(grid)) }]];
+    }),
   );
-  for (const [id, choice] of chosen) watch.tuned(id, choice);
   const runs = await make(
     seeds.flatMap((seed) => contenders.map(({ id }) => ({ arm: id, choice: best.get(id)!.at, seed }))),
   );
-  return { runs, chosen };
+  return { runs, tuned };
 }
 
 /** Planned iterations of a run: as configured, or enough for its episodes. */
@@ -144,8 +149,24 @@ async function oneRun(
     ),
     ...(await curveOf(storeIn(out), done.out)),
     seconds: (performance.now() - began) / 1000,
+    code: plan.code,
   };
 }
+
+/** The values of each name in a grid. */
+const listsIn = (grid: readonly ComparedChoice[]): Readonly<Record<string, readonly OptionValue[]>> =>
+  Object.fromEntries(
+    Object.keys(grid[0] ?? {}).map((name) => [name, [...new Set(grid.map((choice) => choice[name]!))]]),
+  );
+
+/** Names of numbers of a choice that lie at an end of their list of three or more. */
+const atEdge = (choice: ComparedChoice, lists: ReturnType<typeof listsIn>): readonly string[] =>
+  Object.entries(lists).flatMap(([name, values]) => {
+    const at = values.indexOf(choice[name]!);
+    const inside =
+      values.length < 3 || typeof choice[name] !== "number" || (at > 0 && at < values.length - 1);
+    return inside ? [] : [name];
+  });
 
 const storeIn = (out: string): string => join(out, "whetstone.sqlite");
 

@@ -11,6 +11,7 @@ import { table, withMeasured } from "../../bench/feedback/page.ts";
 import { counted, measured, type Run } from "../../bench/feedback/run.ts";
 import { worlds } from "../../bench/feedback/worlds.ts";
 import { randomStream } from "../../src/core/random.ts";
+import type { BenchResult } from "../../src/methods/benchResults.ts";
 import { inverses } from "../../src/worlds/inverses.ts";
 
 const key = { world: "lock", method: "grpo", accuracy: 1, learningRate: 300, seed: 1, budget: 8 };
@@ -155,4 +156,29 @@ test("policies begin with what their priors come to, and equal seeds give equal 
   assert.ok(Math.abs(twice.points[0]![1] - 0.2357 ** 4) < 1e-4);
   assert.equal(twice.critiques, 0);
   assert.ok(twice.first !== undefined);
+});
+
+test("the differences of the report as data are those of its raw runs and of its page", () => {
+  const root = join(import.meta.dirname, "../..");
+  const kept = readFileSync(join(root, "bench/results/feedback.jsonl"), "utf8").split("\n").filter(Boolean);
+  const runs = kept.map((line): Run => JSON.parse(line)).filter(({ seed }) => seed <= 100);
+  const page = readFileSync(join(root, "docs/comparisons/feedback-budget.md"), "utf8");
+  const stated: BenchResult[] = JSON.parse(
+    readFileSync(join(root, "docs/comparisons/feedback-budget.json"), "utf8"),
+  );
+  assert.equal(stated.length, 38);
+  for (const { method, world, effect } of stated) {
+    const [name, percent] = world.split(" with critiques true in ");
+    const of = (id: string, accuracy: number): number[] =>
+      runs
+        .filter((r) => r.world === name && r.method === id && r.accuracy === accuracy)
+        .sort((a, b) => a.seed - b.seed)
+        .map((r) => meanSuccess(r));
+    const [ours, theirs] = [of(method, percent ? Number.parseInt(percent, 10) / 100 : 1), of("grpo", 1)];
+    const difference = ours.reduce((sum, x, i) => sum + x - theirs[i]!, 0) / 8;
+    assert.equal(ours.length, 8, world);
+    assert.ok(Math.abs(difference - effect.mean) < 1e-6, `${method}, ${world}`);
+    const text = [effect.mean, effect.low, effect.high].map((x) => (100 * x).toFixed(1));
+    assert.ok(page.includes(`${text[0]} [${text[1]}, ${text[2]}]`), `${method}, ${world}: ${text}`);
+  }
 });

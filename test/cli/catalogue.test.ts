@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { ComparedRun, Comparison } from "../../src/train/compare.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-catalogue-"));
@@ -57,11 +58,14 @@ test("explain shows mechanism, mathematics, composition, evidence and a command"
   assert.match(unknown.err, /turn-ppo/);
 });
 
+const small = "--env contextual-bandit --engine tabular --seeds 2 --iterations 3 --tasks 20".split(" ");
+
 test("compare: equal budgets, paired intervals, a report; the same command goes on from what is there", async () => {
-  const args =
-    "compare grpo rloo --env contextual-bandit --engine tabular --seeds 2 --iterations 3 --tasks 20 --out both --json";
-  const ended = await whetstone(...args.split(" "));
+  const args = ["compare", "grpo", "rloo", ...small, "--no-tune", "--out", "both", "--json"];
+  const ended = await whetstone(...args);
   assert.equal(ended.code, 0, ended.err);
+  assert.match(ended.err, /2 methods × 2 seeds: 4 runs/);
+  assert.match(ended.err, /Nothing is tuned/);
   const [report] = records(ended);
   const methods = report!.methods as { method: string; episodes: number; against?: object }[];
   assert.deepEqual(
@@ -75,22 +79,106 @@ test("compare: equal budgets, paired intervals, a report; the same command goes 
     env: report!.env,
     engine: report!.engine,
     seeds: report!.seeds,
+    tuningSeeds: 0,
     iterations: report!.iterations,
     weightFree: [],
     methods,
   });
   const lines = readFileSync(join(folder, "both", "runs.jsonl"), "utf8");
   assert.equal(lines.trim().split("\n").length, 4);
-  const again = await whetstone(...args.split(" "));
+  const again = await whetstone(...args);
   assert.deepEqual(records(again), [report]);
   assert.equal(readFileSync(join(folder, "both", "runs.jsonl"), "utf8"), lines, "nothing was run again");
   const one = await whetstone("compare", "grpo");
   assert.equal(one.code, 2);
 });
 
+test("compare: every method is tuned unless it is said otherwise; raw data and code are kept", async () => {
+  const args = ["compare", "grpo", "rloo", ...small, "--tuning-seeds", "1", "--out", "tuned", "--json"];
+  const ended = await whetstone(...args);
+  assert.equal(ended.code, 0, ended.err);
+  assert.match(ended.err, /2 methods × 2 seeds, 6 more to tune: 10 runs/);
+  assert.match(ended.err, /Tuned on 1 other seed: step sizes 0\.05, 0\.1, 0\.2\./);
+  const kept = readFileSync(join(folder, "tuned", "runs.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  const runs = kept.map((line) => JSON.parse(line).result as ComparedRun);
+  assert.equal(runs.length, 10);
+  const { methods } = records(ended)[0] as unknown as Comparison;
+  const page = readFileSync(join(folder, "tuned", "report.md"), "utf8");
+  for (const { method, tried = [], chosen, runs: reported } of methods) {
+    assert.deepEqual(
+      tried.map(({ choice }) => choice.learningRate),
+      [0.05, 0.1, 0.2],
+    );
+    const tuning = runs.filter((run) => run.method === method && run.seed > 1e5);
+    for (const [i, { training }] of tried.entries()) {
+      const { curve } = tuning[i]!;
+      assert.ok(Math.abs(training - curve.reduce((a, b) => a + b, 0) / curve.length) < 1e-12);
+    }
+    const best = tried.toSorted((a, b) => b.training - a.training)[0]!;
+    assert.equal(
+      best.training,
+      tried.find(({ choice }) => choice.learningRate === chosen!.learningRate)!.training,
+    );
+    assert.deepEqual(
+      reported.map(({ seed, heldOut }) => [seed, heldOut]),
+      runs
+        .filter((run) => run.method === method && run.seed <= 2)
+        .map(({ seed, heldOut }) => [seed, heldOut]),
+    );
+    const shares = reported.map(({ heldOut }) => (100 * heldOut.test!).toFixed(1));
+    assert.ok(page.includes(`| ${method} | test | ${shares.join(" | ")} |`), page);
+    for (const { code } of reported) assert.match(code!, /^(commit [0-9a-f]{12}|whetstone \d)/);
+  }
+  assert.match(page, /Code: (commit [0-9a-f]{12}|whetstone \d)/);
+  const fixed = await whetstone(
+    "compare",
+    "grpo",
+    "rloo",
+    ...small,
+    "--set",
+    "learningRate=0.3",
+    "--out",
+    "fixed",
+  );
+  assert.match(fixed.err, /: 4 runs.*\nNothing is tuned/, "a step size that is set is not tuned");
+  const both = await whetstone(
+    "compare",
+    "grpo",
+    "rloo",
+    ...small,
+    "--no-tune",
+    "--rates",
+    "1",
+    "--out",
+    "no",
+  );
+  assert.deepEqual([both.code, both.err.trim().split("\n").length], [2, 1], both.err);
+});
+
+test("compare: warns where methods are too near to the ceiling to be told apart", async () => {
+  const bandit = new URL("../../src/env/bandit.ts", import.meta.url).href;
+  writeFileSync(
+    join(folder, "easy.ts"),
+    `import { bandit } from ${JSON.stringify(bandit)};
+const inner = bandit();
+const start = async (...all) => {
+  const episode = await inner.start(...all);
+  const end = { kind: "done", reason: "always right", success: true };
+  const act = async (action) => ({ ...(await episode.act(action)), rewards: { outcome: 1 }, end });
+  return { observe: () => episode.observe(), act };
+};
+export default { ...inner, name: "easy", start };\n`,
+  );
+  const args = "--engine tabular --seeds 2 --iterations 1 --tasks 4 --no-tune --out easy".split(" ");
+  const { code, err, out } = await whetstone("compare", "grpo", "rloo", "--env", "easy.ts", ...args);
+  assert.equal(code, 0, err);
+  assert.match(err, /warning: \w+: near the ceiling: grpo \(100\.0 %\), rloo \(100\.0 %\)/);
+  assert.match(out, /What to mind:/);
+});
+
 test("compare: says what it is about to do, and a resumed one how long what is left takes", async () => {
-  const args =
-    "compare grpo rloo --env contextual-bandit --engine tabular --seeds 2 --iterations 3 --tasks 20";
   const made = (seconds: number): string => {
     const result = {
       method: "grpo",
@@ -105,15 +193,29 @@ test("compare: says what it is about to do, and a resumed one how long what is l
   };
   mkdirSync(join(folder, "resumed"));
   writeFileSync(join(folder, "resumed", "runs.jsonl"), made(100));
-  const { err } = await whetstone(...args.split(" "), "--out", "resumed");
+  const { err } = await whetstone("compare", "grpo", "rloo", ...small, "--no-tune", "--out", "resumed");
   assert.match(
     err,
     /2 methods × 2 seeds: 4 runs of 3 iterations on contextual-bandit, tabular engine, kept in resumed\./,
   );
   assert.match(err, /1 of 4: grpo, seed 1: .*; about 5 min 00 s left/);
   assert.doesNotMatch(err, /No --env/);
-  const usual = await whetstone("compare", "grpo", "rloo", "--engine", "nothing", "--out", "usual");
-  assert.match(usual.err, /10 runs of 80 iterations on facts.*\nNo --env is named, so that facts is taken/);
+  // an engine that cannot make a model: the plan is said, and nothing is run
+  const none = new URL("../../src/engine/tabular/engine.ts", import.meta.url).href;
+  writeFileSync(
+    join(folder, "none.ts"),
+    `import { tabularEngine } from ${JSON.stringify(none)};
+export default { ...tabularEngine(), create: () => Promise.reject(new Error("no model")) };\n`,
+  );
+  const usual = await whetstone("compare", "grpo", "rloo", "--engine", "none.ts", "--out", "usual");
+  assert.match(
+    usual.err,
+    /30 more to tune: 40 runs of 80 iterations on facts.*\nNo --env is named, so that facts is taken\./,
+  );
+  assert.match(
+    usual.err,
+    /Tuned on 5 other seeds: step sizes 0\.05, 0\.1, 0\.2\. --no-tune leaves that out\./,
+  );
 });
 
 test("compare: with weights and without in one table, at one budget of episodes", async () => {
@@ -157,6 +259,21 @@ export default codewords({ questions: 12, same: true, says: true, length: 2, voc
     readFileSync(join(folder, "kinds", "report.md"), "utf8"),
     /\| `gepa`, no weights \| \d\d\.\d \[/,
   );
+});
+
+test("explain: how both arms were tuned, what they cost, and what benches found", async () => {
+  const { out } = await whetstone("explain", "turn-ppo");
+  const words = out.replaceAll(/\s+/g, " ");
+  assert.match(
+    words,
+    /Opponent 0\.\d+ with learningRate \S+ of 0\.3, 1; lambda \S+ of .* \(960 episodes, [\d,]+ tokens a run\); method 0/,
+  );
+  assert.match(
+    words,
+    /Benches and arenas A transformer against GRPO, in facts-turn-level \(docs\/comparisons\/facts-turn-level\.md\)/,
+  );
+  const { benches } = JSON.parse((await whetstone("explain", "turn-ppo", "--json")).out);
+  assert.ok(benches.some((found: { bench: string }) => found.bench === "facts-turn-level"));
 });
 
 test("check and export refuse what is not there", async () => {

@@ -325,8 +325,9 @@ test("a comparison and a judgement on a terminal of 80 columns: whole words, and
     tokens: 1_200_000,
     seconds: 152,
     against: { "unseen-chains": { difference: interval, improvement: 0.9 } },
+    runs: [],
   });
-  const about = { env: "facts", engine: "local", seeds: [1, 2, 3, 4, 5], iterations: 80, weightFree: [] };
+  const about = { env: "facts", engine: "local", seeds: [1, 2, 3, 4, 5], tuningSeeds: 0, iterations: 80 };
   const narrow = { ...plainIo, terminal: true };
   const comparison = { ...about, methods: [method("group-relative-policy"), method("leave-one-out")] };
   const live = (version: string): ReleaseState["live"][number] => ({

@@ -31,7 +31,8 @@ export default { ...bandit, name: "mine", splits: ${JSON.stringify(splits)}, tas
 const none = environment("none.ts", ["train", "validation", "test"], ["test", "validation"]);
 const one = environment("one.ts", ["train", "test", "far"], ["far"]);
 const trained = environment("trained.ts", ["train"], []);
-const compare = "compare grpo rloo --engine tabular --seeds 2 --iterations 1 --tasks 20 --env".split(" ");
+const compare =
+  "compare grpo rloo --engine tabular --seeds 2 --iterations 1 --tasks 20 --no-tune --env".split(" ");
 
 test("compare: where no held-out split has a task it refuses before any work; one of several is left out", async () => {
   const refused = await inProcess([...compare, none, "--out", "refused"]);

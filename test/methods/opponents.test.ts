@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { methods } from "../../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../../src/methods/evidence.ts";
-import { caveatsOf, opponentsOf } from "../../src/methods/opponents.ts";
+import { caveatsOf, conditionsOf, opponentsOf } from "../../src/methods/opponents.ts";
 import type { ArmEvidence, CheckEvidence } from "../../src/train/check.ts";
 
 const near = (a: number | undefined, b: number, tolerance = 1e-4): void =>
@@ -58,8 +58,11 @@ test("the ingredient: the best arm without it decides; variants have no say", ()
   assert.equal(opponentsOf(made({ others, simpler: ["weak"] })).ingredient, "matters");
   assert.equal(opponentsOf(made({ others, simpler: ["weak", "equal"] })).ingredient, "not shown");
   assert.equal(opponentsOf(made({ others, simpler: ["weak", "strong"] })).ingredient, "simpler is better");
-  assert.equal(opponentsOf(made({ others, simpler: ["weak"] })).best?.name, "strong");
-  assert.ok(caveatsOf(made({ others, simpler: ["weak"] })).some((said) => /"strong"/.test(said)));
+  assert.equal(opponentsOf(made({ others, simpler: ["weak", "baseline"] })).simpler?.name, "baseline");
+  assert.equal(opponentsOf(made({ others, simpler: ["baseline", "equal"] })).simpler?.name, "equal");
+  const [, better, alike] = conditionsOf(made({ others, simpler: ["weak"] }));
+  assert.match(better!, /^Better than the method: "strong" by \+0\.325 \[\+0\.\d+, \+0\.\d+\]\.$/);
+  assert.match(alike!, /^Not told apart from the method: "without", at 0 \[-0\.\d+, \+0\.\d+\]\.$/);
 });
 
 test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () => {
@@ -74,6 +77,20 @@ test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () =
   assert.deepEqual(caveatsOf(made({})), []);
 });
 
+test("README.md counts what beats its opponent, and whose ingredient matters, as the evidence does", () => {
+  const judged = methods
+    .filter(({ family }) => family !== "baseline")
+    .flatMap(({ id }) => readEvidence(id) ?? []);
+  const won = judged.filter(({ verdict }) => verdict === "reproduced");
+  const asked = judged.map((e) => opponentsOf(e).ingredient).filter((found) => found !== "not asked");
+  const matters = asked.filter((found) => found === "matters");
+  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8").replaceAll(/\s+/g, " ");
+  assert.ok(
+    readme.includes(`${won.length} of ${judged.length} methods beat the opponent of their experiment`),
+  );
+  assert.ok(readme.includes(`matter in ${matters.length} of ${asked.length}.`));
+});
+
 /** Rows of docs/methods.md by id, cell by cell. */
 const rows = new Map(
   readFileSync(join(import.meta.dirname, "../../docs/methods.md"), "utf8")
@@ -83,15 +100,46 @@ const rows = new Map(
     .map((cells) => [/`([^`]+)`/.exec(cells[0]!)![1]!, cells]),
 );
 
-/** Mean difference and half the width of its interval, by a t quantile from a table: 97.5 % at 7 and 19 degrees of freedom. */
-function paired(a: readonly number[], b: readonly number[]): readonly [mean: number, half: number] {
+/** t quantiles from a table, at 7 and 19 degrees of freedom: a first design, and redesigns, each at half the error of the last. */
+const quantiles: Readonly<Record<number, Readonly<Record<number, number>>>> = {
+  0.975: { 8: 2.84124, 20: 2.43344 },
+  0.9875: { 8: 3.33529, 20: 2.75859 },
+  0.99375: { 8: 3.85523, 20: 3.07375 },
+};
+
+/** Mean difference and half the width of its interval. */
+function paired(
+  a: readonly number[],
+  b: readonly number[],
+  confidence = 0.975,
+): readonly [mean: number, half: number] {
   const d = a.map((x, i) => x - b[i]!);
   const mean = d.reduce((x, y) => x + y, 0) / d.length;
   const s = Math.sqrt(d.reduce((x, y) => x + (y - mean) ** 2, 0) / (d.length - 1));
-  const t = { 8: 2.84124, 20: 2.43344 }[d.length];
-  assert.ok(t, `${d.length} seeds are no planned look`);
+  const t = quantiles[confidence]?.[d.length];
+  assert.ok(t, `${d.length} seeds at ${confidence} are no planned look`);
   return [mean, (t * s) / Math.sqrt(d.length)];
 }
+
+test("conditions: settings among their grid, costs, arms that are not beaten; an edited grid is not shown", () => {
+  const [few, many] = [{ learningRate: 0.1 }, { learningRate: 0.3 }];
+  const equal = arm("without", [0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5]);
+  const chosen = { chosen: many, tuning: [0.2, 0.4] };
+  const e = made({
+    tuningSeeds: 5,
+    others: { equal },
+    baseline: { ...made({}).baseline, ...chosen },
+    method: { ...made({}).method, ...chosen, cost: { episodes: 1200, tokens: 0 } },
+  });
+  const [first, second] = conditionsOf(e, { baseline: [few, many], method: [few, many] });
+  assert.equal(
+    first,
+    "Opponent 0.15 with learningRate 0.3 of 0.1, 0.3 (10 episodes, 100 tokens a run); method 0.6 with learningRate 0.3 of 0.1, 0.3 (1,200 episodes a run). Chosen on 5 other seeds.",
+  );
+  assert.match(second!, /^Not told apart from the method: "without", at 0 \[/);
+  const [edited] = conditionsOf(e, { baseline: [few, few, few], method: [few] });
+  assert.match(edited!, /learningRate 0.3, one of 2 choices/);
+});
 
 test("every row of docs/methods.md follows from the values seed by seed: opponent, verdict, effect, ingredient, level", () => {
   let recomputed = 0;
@@ -112,7 +160,7 @@ test("every row of docs/methods.md follows from the values seed by seed: opponen
       [e.level, String(e.method.values.length), String(e.attempts)],
       id,
     );
-    const [mean, half] = paired(e.method.values, e.baseline.values);
+    const [mean, half] = paired(e.method.values, e.baseline.values, e.confidence);
     const stated = /^(\S+) \[(\S+), (\S+)\]/.exec(effect!)!.slice(1).map(Number);
     const close = (x: number, y: number): boolean =>
       Math.abs(x - y) <= 0.006 * Math.max(Math.abs(x), half) + 1e-9;
@@ -129,7 +177,10 @@ test("every row of docs/methods.md follows from the values seed by seed: opponen
           ? "no"
           : "inconclusive";
     assert.equal(beats, verdict, id);
-    const leads = (e.simpler ?? []).map((name) => paired(e.method.values, e.others![name]!.values));
+    const leads = (e.simpler ?? []).map((name) => {
+      const arm = name === "baseline" ? e.baseline : e.others![name]!;
+      return paired(e.method.values, arm.values, e.confidence);
+    });
     const [least] = leads.map(([lead, h]) => [sign * lead, h] as const).sort((a, b) => a[0] - b[0]);
     const asked = !least
       ? "not asked"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ComparedRun, compareRuns, comparisonPage } from "../../src/train/compare.ts";
+import { type ComparedRun, compareRuns, comparisonPage, warningsOf } from "../../src/train/compare.ts";
 
 const run = (method: string, seed: number, success: number, curve: readonly number[]): ComparedRun => ({
   method,
@@ -12,7 +12,7 @@ const run = (method: string, seed: number, success: number, curve: readonly numb
   seconds: 2,
 });
 
-const about = { env: "maze", engine: "tabular", seeds: [1, 2, 3], iterations: 2 };
+const about = { env: "maze", engine: "tabular", seeds: [1, 2, 3], tuningSeeds: 0, iterations: 2 };
 const runs = [
   run("grpo", 1, 0.5, [0, 0.5]),
   run("new", 1, 0.7, [0.5, 1]),
@@ -66,4 +66,33 @@ test("the order in which runs were made does not matter, and a page shows every 
   assert.match(page, /# grpo, new on maze/);
   assert.match(page, /`new` \| 80\.0 \[/);
   assert.match(page, /▁▅/);
+});
+
+test("a page keeps every run, how settings were chosen, and the code", () => {
+  const rate = (learningRate: number) => ({ choice: { learningRate }, training: learningRate });
+  const tuned = { chosen: { learningRate: 0.2 }, tried: [rate(0.1), rate(0.2)], atEdge: [] };
+  const coded = runs.map((one) => ({ ...one, code: "commit 0123456789ab" }));
+  const page = comparisonPage(compareRuns({ ...about, tuningSeeds: 5 }, coded, new Map([["new", tuned]])));
+  assert.match(page, /on 5 seeds that are not reported/);
+  assert.match(
+    page,
+    /\| `new` \| learningRate 0\.2 \| learningRate 0\.1: 10\.0; learningRate 0\.2: 20\.0 \|/,
+  );
+  assert.match(page, /\| new \| test \| 70\.0 \| 70\.0 \| 100\.0 \|/);
+  assert.match(page, /Code: commit 0123456789ab\./);
+  assert.match(comparisonPage(compareRuns(about, runs)), /Nothing was tuned/);
+});
+
+test("means at the ceiling or the floor are named, and settings at the edge of their lists", () => {
+  const at = (grpo: number, other: number) =>
+    compareRuns({ ...about, seeds: [1] }, [run("grpo", 1, grpo, [0]), run("new", 1, other, [0])]);
+  assert.deepEqual(warningsOf(at(0.5, 0.949)), []);
+  const [high, ...more] = warningsOf(at(0.96, 0.95));
+  assert.match(high!, /^test: near the ceiling: grpo \(96\.0 %\), new \(95\.0 %\)\. .*cannot be told apart/);
+  assert.deepEqual(more, []);
+  assert.match(warningsOf(at(0.5, 0.05))[0]!, /^test: near the floor: new \(5\.0 %\)\./);
+  assert.match(comparisonPage(at(0.96, 0.5)), /What to mind:\n\n- test: near the ceiling: grpo/);
+  const tuned = { chosen: { learningRate: 2 }, tried: [], atEdge: ["learningRate"] };
+  const [edge] = warningsOf(compareRuns(about, runs, new Map([["new", tuned]])));
+  assert.match(edge!, /^new: the best step size, 2, lies at the edge of its list/);
 });

@@ -106,8 +106,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       }),
     freeze: () =>
       alone(async () => frozenModel(id, parts, await host.call("copy", handle, "fresh"), { version, base })),
-    fork: (optimiser) =>
-      alone(async () => localModel(id, parts, await host.call("copy", handle, optimiser), { version, base })),
+    fork: (optimiser, name = id) =>
+      alone(async () =>
+        localModel(name, parts, await host.call("copy", handle, optimiser), { version, base }),
+      ),
     gradients: {
       dot: (a, b) => alone(() => host.call("dot", handle, a, b)),
       combine: (sum) => alone(() => host.call("combine", handle, sum)),

@@ -163,12 +163,12 @@ export function tabularModel(
         version(),
         contextTokens,
       ),
-    fork: async (optimiser) => {
+    fork: async (optimiser, name = id) => {
       const copy = copyWeights(
         weights,
         (name) => name === weightsName || (optimiser === "copy" && !isGradient(name)),
       );
-      return tabularModel(id, copy, contextTokens, optimiser === "copy" ? steps : 0);
+      return tabularModel(name, copy, contextTokens, optimiser === "copy" ? steps : 0);
     },
     gradients: gradientsOf(weights),
     gradientByContext: (gradientId = mainGradient) => gradientRows(weights, gradientId),

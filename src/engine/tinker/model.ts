@@ -111,10 +111,10 @@ export async function tinkerModel(
         await proven;
         return frozenModel(sampler, kept, String(current.version), parts, own);
       }),
-    fork: (optimiser) =>
+    fork: (optimiser, name = id) =>
       alone(async () => {
         const saved = await keep();
-        const forked = await tinkerModel(id, parts, saved, optimiser === "copy");
+        const forked = await tinkerModel(name, parts, saved, optimiser === "copy");
         await forget(parts, saved);
         return forked;
       }),

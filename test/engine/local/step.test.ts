@@ -258,13 +258,18 @@ test("accumulate reports how far scores lie from what was sampled, of its own ro
     advantage_A: new Float32Array(n),
     weight_A: new Float32Array(n),
   };
-  const gapOf = async (more: object, logp_A = sample!.logp): Promise<number> => {
+  const gapOf = async (more: object, logp_A = sample!.logp, of: Model = model): Promise<number> => {
     const info = { ...shell.rows[0]!, version: model.version, ...more };
     const logp = new Float32Array(n);
-    return (await model.accumulate({ ...own, logp_A, rows: [info] }, linear({ logp }), null))["logpGap.max"]!;
+    return (await of.accumulate({ ...own, logp_A, rows: [info] }, linear({ logp }), null))["logpGap.max"]!;
   };
   const gap = await gapOf({});
   assert.ok(gap > 0 && gap < 1e-4, `${gap}`);
+  // a fork with a name of its own may have the same version, and has sampled nothing
+  const [same, named] = [await model.fork("fresh"), await model.fork("fresh", "rewards")];
+  assert.deepEqual([same.id, named.id, named.version], [model.id, "rewards", model.version]);
+  assert.equal(await gapOf({}, sample!.logp, same), gap);
+  assert.equal(await gapOf({}, sample!.logp, named), 0);
   // one NaN among them is no small gap, wherever it stands
   for (const at of [0, n - 1]) {
     const holed = sample!.logp.map((x, i) => (i === at ? Number.NaN : x));

@@ -1,10 +1,14 @@
+import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
-import { method } from "../../../method/method.ts";
+import { turnRewards } from "../../../feedback/turnRewards.ts";
+import { method, type SlotChoices } from "../../../method/method.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { plainAscent, type TrainingArm, trainingArm } from "../../../train/trainingArm.ts";
+import { clusterNormalised } from "./clusterNormalised.ts";
 import { cosearch } from "./method.ts";
+import { outcomeBonus } from "./outcomeBonus.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 
 /** Allowed words: one for the agent, two different ones for the ranker, each followed by the end token. */
@@ -20,41 +24,84 @@ const engine = () =>
     },
   });
 
-/** The ranker acts but is not trained. */
-const agentOnly = method({
-  id: "grpo-agent",
-  family: "baseline",
-  summary: "GRPO on the agent, with the ranker as it is",
-  models: { ranker: { from: "fresh" } },
-  slots: ({ groupSize, temperature }) => ({
-    rollout: multiTurn({ groupSize, temperature, roles: ["agent"], models: { ranker: "ranker" } }),
-    feedback: outcome({ rewards: ["outcome"] }),
-  }),
+const rankings = ["ranking", "ranking.unavailable"];
+
+/** Both are trained; what a ranker's call is paid and compared with differs. */
+const joint = (id: string, summary: string, slots: Pick<SlotChoices, "feedback" | "credit" | "advantage">) =>
+  method({
+    id,
+    family: "credit",
+    summary,
+    models: { ranker: { from: "fresh" } },
+    slots: ({ groupSize, temperature }) => ({
+      rollout: multiTurn({ groupSize, temperature, models: { ranker: "ranker" } }),
+      ...slots,
+    }),
+  });
+
+const agents = groupNormalised({ channels: ["outcome"] });
+const paid = outcome({ rewards: ["outcome"] });
+
+/** On this channel every well-formed call gets the bonus: hits plus success, or success alone where hits weigh nothing. */
+const always = "ranking.unavailable";
+
+const summed = joint(
+  "summed",
+  "each call paid its hits plus the answer's success, compared with all calls of the question",
+  {
+    feedback: [paid, turnRewards({ rewards: rankings, channel: always })],
+    credit: outcomeBonus(),
+    advantage: [agents, clusterNormalised({ channels: [always], text: () => "" })],
+  },
+);
+
+const successAlone = joint(
+  "success",
+  "each call paid the answer's success, compared with calls of similar queries",
+  {
+    feedback: [
+      paid,
+      turnRewards({ rewards: rankings, channel: always, weights: { ranking: 0, "ranking.unavailable": 0 } }),
+    ],
+    credit: outcomeBonus(),
+    advantage: [agents, clusterNormalised({ channels: [always] })],
+  },
+);
+
+const hitsAlone = joint("hits", "each call paid its hits, compared with calls of similar queries", {
+  feedback: [paid, turnRewards({ rewards: rankings, channel: { perName: true } })],
+  credit: outcomeBonus({ bonus: 0 }),
+  advantage: [agents, clusterNormalised({ channels: rankings })],
 });
 
 const arm = (recipe: TrainingArm["recipe"]) =>
   trainingArm({
     recipe,
-    environment: (seed) => rankedSearch({ questions: 6, reading: 0.95, seed }),
+    environment: (seed) => rankedSearch({ questions: 4, reading: 0.95, decoys: 0.5, seed }),
     engine,
-    iterations: 80,
+    iterations: 40,
     settings: {
       ...plainAscent,
-      tasks: 6,
+      tasks: 4,
       groupSize: 8,
     },
-    grid: [100, 300, 1000, 3000].map((learningRate) => ({ learningRate })),
+    grid: [300, 1000, 3000].map((learningRate) => ({ learningRate })),
     more: ({ curve }) => ({ final: curve.slice(-10).reduce((sum, m) => sum + m.success! / 10, 0) }),
   });
 
 export default defineCheck({
   id: "cosearch",
   level: "table",
-  claim: "Training the ranker together with the agent leads further than training the agent alone.",
-  metric: "mean success over 80 updates",
+  claim:
+    "Where hits can mislead, a ranker trained with its agent on hits, with a bonus for success after a good ranking, compared among calls of similar queries, leads further than one paid the plain sum.",
+  metric: "mean success over 40 updates",
   direction: "higher",
   smallestEffect: 0.02,
-  baseline: arm(agentOnly),
+  range: [0, 1],
+  baseline: arm(summed),
   method: arm(cosearch),
-  tuningSeeds: 2,
+  others: { hitsAlone: arm(hitsAlone), successAlone: arm(successAlone) },
+  simpler: ["baseline", "hitsAlone", "successAlone"],
+  notes:
+    "All arms train agent and ranker on the same episodes and see the same rewards. In half of the lists a further candidate contains the answer's words and not the evidence, so that a hit need not help. An earlier design compared with a ranker that stays as it is, at random, which holds the agent near 0.10 whatever it learns; the method reached 0.90 in its world without such candidates.",
 });

@@ -19,6 +19,11 @@ export interface RankedSearchOptions {
   readonly availability?: readonly number[];
   /** Candidates that the retriever finds. Default 6. */
   readonly candidates?: number;
+  /**
+   * Probability that another candidate contains the answer's words without being the evidence: a ranking is paid for it as for the
+   * right document, and whoever reads it is not helped. Default 0.
+   */
+  readonly decoys?: number;
   /** Probability that the right document looks exact, and that a wrong one does. Default 0.9 and 0.3. */
   readonly exact?: { readonly right: number; readonly wrong: number };
   /** Probability of a right answer if the agent read the right document in every hop. Default 1. */
@@ -32,6 +37,8 @@ interface Found {
   readonly looks: readonly string[];
   /** Place of the right document, −1 where it was not found. */
   readonly right: number;
+  /** Place of a document that only contains the answer's words, −1 where there is none. */
+  readonly decoy: number;
 }
 
 /** Documents that the agent gets to read. */
@@ -42,11 +49,14 @@ const ranker = "ranker";
 const foundOf = (task: Task): readonly (readonly Found[])[] =>
   task.metadata.found as unknown as readonly (readonly Found[])[];
 
-/** Score of a ranking: the mean of Hit@1 and Hit@2; 0 where the right document is not there, −0.2 for no ranking. */
-function scoreOf(picks: readonly number[] | undefined, right: number): number {
+/** Whether any candidate contains the answer's words. */
+const holdsAnswer = ({ right, decoy }: Found): boolean => right >= 0 || decoy >= 0;
+
+/** Score of a ranking: the mean of Hit@1 and Hit@2; 0 where no candidate holds the answer's words, −0.2 for no ranking. */
+function scoreOf(picks: readonly number[] | undefined, { right, decoy }: Found): number {
   if (!picks) return -0.2;
-  if (right < 0) return 0;
-  return picks[0] === right ? 1 : picks.includes(right) ? 1 / 2 : 0;
+  const hits = picks.map((pick) => pick === right || pick === decoy);
+  return hits[0] ? 1 : hits[1] ? 1 / 2 : 0;
 }
 
 /** Two different candidates by their names `c1`, `c2`…; undefined for anything else. */
@@ -67,11 +77,11 @@ function picksIn(text: string, candidates: number): readonly number[] | undefine
  * best phrasing differs by question and hop; the candidates of a phrasing are fixed.
  *
  * Rewards: the agent's `outcome` 1 or 0 at the end; the ranker's `ranking`, the mean of Hit@1 and Hit@2, for every call,
- * named `ranking.unavailable` where the right document is not among the candidates; −0.2 for what is no ranking.
+ * named `ranking.unavailable` where no candidate contains the answer's words; −0.2 for what is no ranking.
  */
 export function rankedSearch(options: RankedSearchOptions = {}): Environment {
   const { questions = 12, hops = 2, availability = [1, 0.6, 0.3], candidates = 6, seed = 1 } = options;
-  const { exact = { right: 0.9, wrong: 0.3 }, reading = 1 } = options;
+  const { exact = { right: 0.9, wrong: 0.3 }, reading = 1, decoys = 0 } = options;
   const phrasings = availability.map((_, p) => `p${p}`);
   const splits = ["train", "validation", "test"];
   const names = Array.from({ length: candidates }, (_, c) => `c${c + 1}`);
@@ -81,17 +91,18 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
     const looks = names.map((_, c) =>
       random.next() < (c === right ? exact.right : exact.wrong) ? "exact" : "plain",
     );
-    return { looks, right };
+    const chosen = random.split("decoy");
+    const other = chosen.next() < decoys ? chosen.below(candidates) : -1;
+    return { looks, right, decoy: other === right ? -1 : other };
   }
 
   function taskAt(split: string, index: number): Task {
     const number = splits.indexOf(split) * questions + index;
     const stream = randomStream(seed).split("question", number);
     const found = Array.from({ length: hops }, (_, hop) =>
-      shuffled(availability, stream.split("phrasings", hop)).map((chance, p) => {
-        const { looks, right } = candidatesOf(chance, stream.split("candidates", hop, p));
-        return { looks, right };
-      }),
+      shuffled(availability, stream.split("phrasings", hop)).map((chance, p) => ({
+        ...candidatesOf(chance, stream.split("candidates", hop, p)),
+      })),
     );
     return {
       id: `ranked-search/${split}/${index}`,
@@ -125,11 +136,11 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
     }
 
     function rank(said: string, asked: number): Step {
-      const { right } = foundOf(task)[state.hop]![asked]!;
+      const found = foundOf(task)[state.hop]![asked]!;
       const picks = picksIn(said, candidates);
-      const served = (picks ?? [0, 1]).includes(right) ? 1 : 0; // without a ranking the retriever's first two are read
+      const served = (picks ?? [0, 1]).includes(found.right) ? 1 : 0; // without a ranking the retriever's first two are read
       state = { hop: state.hop + 1, asked: undefined, served: state.served + served, over: false };
-      return { rewards: { [right < 0 ? "ranking.unavailable" : "ranking"]: scoreOf(picks, right) } };
+      return { rewards: { [holdsAnswer(found) ? "ranking" : "ranking.unavailable"]: scoreOf(picks, found) } };
     }
 
     function answer(said: string): Step {

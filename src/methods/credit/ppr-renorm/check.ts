@@ -45,23 +45,25 @@ const arm = (recipe: TrainingArm["recipe"]): Arm =>
     engine: () => tabularEngine({ context: "message", prior }),
     iterations: 60,
     settings: { tasks: 5, groupSize: 4, minibatches: 1, schedule: "constant", warmUp: 0 },
-    grid: [{ learningRate: 0.03 }, { learningRate: 0.1 }, { learningRate: 0.3 }, { learningRate: 1 }],
-    metric: finalSuccess(20),
+    grid: [0.03, 0.1, 0.2, 0.3, 0.5, 1].map((learningRate) => ({ learningRate })),
+    more: async (done) => ({ last: finalSuccess(20)(done) }),
   });
 
 export default defineCheck({
   id: "ppr-renorm",
   level: "table",
-  simpler: ["outcome"],
+  simpler: ["baseline", "scores beside"],
   claim:
-    "Centring scores with the outcome keeps an agent from pleasing a judge that can be fooled, where scores beside the outcome do not.",
-  metric: "success over the last 400 episodes",
+    "Scores of a judge that can be fooled, centred with the outcome, teach sooner than the outcome alone.",
+  metric: "mean success over training",
   direction: "higher",
   smallestEffect: 0.05,
-  tuningSeeds: 2,
-  baseline: arm(usual("process", "scores per turn, outcome at the end", ["outcome", "process"])),
+  range: [0, 1],
+  baseline: arm(usual("outcome", "outcome at the end alone", ["outcome"])),
   method: arm(pprRenorm),
-  others: { outcome: arm(usual("outcome", "outcome at the end alone", ["outcome"])) },
+  others: {
+    "scores beside": arm(usual("process", "scores per turn, outcome at the end", ["outcome", "process"])),
+  },
   notes:
-    "Scores beside the outcome do best at the smallest step size, where least is learnt: that edge of the grid is no room left. The outcome alone does as well as ReNorm here; what is shown is that the scores do no harm, not that they help.",
+    "The first design's opponent was the scores beside the outcome, uncentred, which teach the agent to please the judge (success 0.18 over the last 400 episodes, against 0.88 centred and 0.999 for the outcome alone). So what ReNorm is shown to do is to keep such scores from doing harm.",
 });

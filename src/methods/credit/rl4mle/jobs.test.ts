@@ -17,6 +17,20 @@ test("jobs: a program pays its score and says how long it ran; the best one is a
   assert.deepEqual(end, { kind: "done", reason: "ran", success: false });
 });
 
+obeysTheLaws(() => jobs({ noise: 0.2 }), { garbage: 0.2 });
+
+test("jobs: with noise a score differs from run to run, around the program's own", async () => {
+  const env = jobs({ noise: 0.2 });
+  const scores: number[] = [];
+  for (let i = 0; i < 400; i++) {
+    const episode = await env.start(env.tasks("train")[0]!, randomStream(i));
+    scores.push((await episode.act({ content: "slow", stop: "eos" })).rewards!.outcome!);
+  }
+  const mean = scores.reduce((a, b) => a + b / 400, 0);
+  const deviation = Math.sqrt(scores.reduce((a, b) => a + (b - mean) ** 2 / 400, 0));
+  assert.ok(Math.abs(mean - 0.8) < 0.04 && Math.abs(deviation - 0.2) < 0.03, `${mean} ± ${deviation}`);
+});
+
 test("jobs: what is no program scores nothing in no time", async () => {
   const env = jobs();
   for (const content of ["", "constructor", "fast slow"]) {

@@ -14,6 +14,8 @@ export interface Program {
 export interface JobsOptions {
   /** By the word that runs them. Default: fast scores 0.6 in 1 s, slow scores 0.8 in 10 s. */
   readonly programs?: Readonly<Record<string, Program>>;
+  /** Standard deviation of a score from run to run. Default 0. */
+  readonly noise?: number;
 }
 
 const usual: Readonly<Record<string, Program>> = {
@@ -24,9 +26,10 @@ const usual: Readonly<Record<string, Program>> = {
 /**
  * One word runs one program. Rewards: `outcome`, its score; `seconds`, its duration by the simulated clock, which is a
  * measurement and must not be added to the score. Any other word scores 0 in 0 seconds. Success: the best program.
- * Nothing is random.
+ * Nothing but the scores' noise is random.
  */
-export function jobs({ programs = usual }: JobsOptions = {}): Environment {
+export function jobs({ programs = usual, noise = 0 }: JobsOptions = {}): Environment {
+  const steady = noise === 0 ? (["replay"] as const) : [];
   const names = Object.keys(programs);
   const best = names.reduce((a, b) => (programs[b]!.score > programs[a]!.score ? b : a));
   const taskAt = (split: string, index: number): Task => ({
@@ -39,7 +42,7 @@ export function jobs({ programs = usual }: JobsOptions = {}): Environment {
   return defineEnvironment({
     name: "jobs",
     summary: "run one of two programs; the better one takes ten times as long",
-    abilities: new Set(["replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set([...steady, "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 1 },
@@ -51,12 +54,15 @@ export function jobs({ programs = usual }: JobsOptions = {}): Environment {
       machine<null>(
         {
           see: () => ({ messages: [], stateKey: "idle", legal: names }),
-          act: (next, action) => {
+          act: (next, action, luck) => {
             const program = Object.hasOwn(programs, action) ? programs[action] : undefined;
             const success = action === best;
             return {
               next,
-              rewards: { outcome: program?.score ?? 0, seconds: program?.seconds ?? 0 },
+              rewards: {
+                outcome: program ? program.score + noise * luck.normal() : 0,
+                seconds: program?.seconds ?? 0,
+              },
               end: { kind: "done", reason: program ? "ran" : "no such program", success },
             };
           },

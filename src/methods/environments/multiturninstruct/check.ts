@@ -1,35 +1,61 @@
 import { mean } from "../../../common/statistics/statistics.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Message, Task } from "../../../core/types.ts";
-import { entangledInstructions, linesOf } from "../../../env/entangled/entangled.ts";
+import { instructionsGiven } from "../../../env/entangled/conversations.ts";
+import { entangledInstructions, linesOf, repeatTurn } from "../../../env/entangled/entangled.ts";
 import type { Instruction } from "../../../env/entangled/instructions.ts";
 import { conversationScores } from "../../../env/entangled/scores.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 
-/** Conversations of each of nine categories: 1008 in all. */
-const perCategory = 112;
+/** Conversations of each of nine categories: 360 in all. */
+const perCategory = 40;
 
 /** Replacement for a forgotten line: words that few others share. */
 const nothing: Instruction = { kind: "trigger", when: "nothing", reply: "nothing" };
 
-/** The task as seen by an agent that forgets each instruction with this probability. */
-function forgotten(task: Task, share: number, random: Random): Task {
-  const lines = linesOf(task).lines.map((line) =>
-    "gives" in line && random.next() < share ? { ...line, gives: nothing } : line,
+/** Which lines are forgotten: each with this probability, or the older or newer half of the instructions. */
+type Forgets = number | "older" | "newer";
+
+/** The task as seen by an agent that forgets these instructions. @param spared index of a line that is never forgotten. */
+function forgotten(task: Task, forgets: Forgets, random: Random, spared = -1): Task {
+  const half = instructionsGiven / 2;
+  const isForgotten = (index: number): boolean => {
+    if (index === spared) return false;
+    if (forgets === "older") return index < half;
+    return forgets === "newer" ? index >= half : random.next() < forgets;
+  };
+  const lines = linesOf(task).lines.map((line, index) =>
+    "gives" in line && isForgotten(index) ? { ...line, gives: nothing } : line,
   );
   return { ...task, metadata: { ...task.metadata, lines: JSON.parse(JSON.stringify(lines)) } };
 }
 
-/** @param player resolves conflicts, or obeys the latest instruction. */
-const arm = (what: string, player: "expert" | "flawed"): Arm => ({
+/** The line that is asked back word for word. */
+const askedBack = (task: Task): number => {
+  const line = linesOf(task).lines[repeatTurn];
+  return line && "asks" in line && line.asks.kind === "repeat" ? line.asks.line : -1;
+};
+
+const ways: readonly Forgets[] = [0.2, 0.4, 0.8, "older", "newer"];
+
+interface Agent {
+  /** Resolves conflicts, or obeys the latest instruction. */
+  readonly player: "expert" | "flawed";
+  readonly ways: readonly Forgets[];
+  /** Never forgets the line that is asked back. */
+  readonly spares?: boolean;
+}
+
+const arm = (what: string, { player, ways, spares = false }: Agent): Arm => ({
   what,
-  grid: [0, 0.1, 0.2, 0.4, 0.8].map((forgets) => ({ forgets })),
+  grid: ways.map((forgets) => ({ forgets })),
   async measure({ forgets }, seed) {
     const environment = entangledInstructions({ perCategory, seed });
     const act = environment[player]!;
     const random = randomStream(seed).split("forgets");
     const scores = environment.tasks("train").map((task) => {
-      const known = forgotten(task, Number(forgets), random.split(task.id));
+      const spared = spares ? askedBack(task) : -1;
+      const known = forgotten(task, forgets as Forgets, random.split(task.id), spared);
       const said: Message[] = [];
       for (const _ of linesOf(task).lines)
         said.push({ role: "assistant", content: act(known, said, random) });
@@ -59,13 +85,27 @@ export default defineCheck({
   id: "multiturninstruct",
   level: "law",
   claim:
-    "The gap between memory and success under conflict is larger for an agent that resolves no conflicts than for one that forgets, however much either forgets.",
-  metric: "memory (BLEU-2) less the share of level-3 conversations kept, over 1008 conversations",
+    "Between two scripted players, the gap between memory and success under conflict is larger for the one that obeys what was said last than for the one that resolves conflicts, in whichever of five ways the latter forgets.",
+  metric: "memory (BLEU-2) less the share of level-3 conversations kept, over 360 conversations",
   direction: "higher",
   smallestEffect: 0.2,
-  tuningSeeds: 3,
-  baseline: arm("resolves conflicts, at the forgetfulness that makes its gap widest", "expert"),
-  method: arm("obeys what was said last, at the forgetfulness that makes its gap widest", "flawed"),
+  range: [-1, 1],
+  baseline: arm("resolves conflicts, forgetting in the way that makes its gap widest", {
+    player: "expert",
+    ways,
+  }),
+  method: arm("obeys what was said last, forgetting as little as makes its gap widest", {
+    player: "flawed",
+    ways: [0, 0.1, 0.2, 0.4, 0.8],
+  }),
+  others: {
+    sparing: arm("resolves conflicts, and never forgets the line that is asked back", {
+      player: "expert",
+      ways,
+      spares: true,
+    }),
+  },
+  simpler: ["baseline", "sparing"],
   notes:
-    "Scripted agents only, each with the share of forgotten instructions at which its gap is widest; for the method that is none, and nobody forgets less. Forgetting widens the gap of whoever resolves conflicts as well, since one line is asked back and all of them are to be kept. That a policy in training masters level 1 before level 3 was not tried: a small table meets no conversation twice.",
+    "Scripted players only: nothing learns, and nothing is said of any model. It is a check of the score. The player `sparing` knows which line will be asked back, as no agent does; it shows what the gap cannot tell apart, since memory is measured by one line of four.",
 });

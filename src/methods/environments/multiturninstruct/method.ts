@@ -7,7 +7,7 @@ export const multiturninstruct = benchmark({
     "a benchmark of persistent, overlapping and conflicting instructions; memory is measured separately",
   paper: "Can Language Models Follow Multiple Turns of Entangled Instructions?",
   suite: "multiturninstruct",
-  law: "The gap between memory and success on conflicting instructions distinguishes an agent that does not resolve conflicts from one that forgets.",
+  law: "The gap between memory and success on conflicting instructions is larger for a player that does not resolve conflicts than for one that forgets, as long as what it forgets does not depend on what is asked back.",
   mechanism:
     "Conversations give instructions with a scope and a priority, and every reply is checked against those that are active at its turn; of conflicting ones, against the one that takes precedence. Three levels test retrieval, tracking and combining, and resolving conflicts (privacy, preference, priority). Asking for an instruction verbatim measures memory separately, so a failure can be attributed to forgetting or to not following a remembered instruction (environment entangledInstructions, suite multiturninstruct of whetstone eval).",
   equation: [

@@ -39,7 +39,22 @@ test("ledger: every page has its value among chatter", async () => {
   }
 });
 
+test("ledger: pages differ in length between the fewest and the most distractors", async () => {
+  const environment = ledger({ questions: 8, noise: 3, fewest: 1 });
+  const lengths = new Set<number>();
+  for (const task of environment.tasks("test").slice(0, 4)) {
+    const episode = await environment.start(task, randomStream(1));
+    for (const _ of valuesAsked(task)) {
+      await episode.act({ content: "next", stop: "eos" });
+      const { observation } = await episode.observe();
+      lengths.add(observation.messages[0]!.content.split(" ").length);
+    }
+  }
+  assert.deepEqual([...lengths].sort(), [2, 3, 4]);
+});
+
 test("ledger: what cannot be is refused", () => {
+  assert.throws(() => ledger({ noise: 2, fewest: 3 }), { code: "option.range" });
   assert.throws(() => ledger({ questions: 9 }), { code: "option.range" });
   assert.throws(() => ledger({ noise: -1 }), { code: "option.range" });
 });

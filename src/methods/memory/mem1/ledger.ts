@@ -10,6 +10,8 @@ export interface LedgerOptions {
   readonly questions?: number;
   /** Distractor words on a page, 0 to 8. Default 6. */
   readonly noise?: number;
+  /** Fewest distractor words on a page, where pages differ in length; all numbers up to `noise` are equally likely. Default `noise`. */
+  readonly fewest?: number;
   /** Tasks per split. Default 64. */
   readonly tasks?: number;
   /** Default 1. */
@@ -37,9 +39,10 @@ function shareOf(task: Task, answer: string): number {
  * After the last page `next` shows nothing more.
  */
 export function ledger(options: LedgerOptions = {}): Environment {
-  const { questions = 2, noise = 6, tasks = 64, seed = 1 } = options;
+  const { questions = 2, noise = 6, fewest = noise, tasks = 64, seed = 1 } = options;
   demand(isWhole(questions, 1, kinds), "ledger: questions", questions, `a whole number from 1 to ${kinds}`);
   demand(isWhole(noise, 0, kinds), "ledger: noise", noise, `a whole number from 0 to ${kinds}`);
+  demand(isWhole(fewest, 0, noise), "ledger: fewest", fewest, `a whole number from 0 to ${noise}`);
   const splits = ["train", "validation", "test"] as const;
   const turns = questions + 1;
 
@@ -57,7 +60,8 @@ export function ledger(options: LedgerOptions = {}): Environment {
     const value = valuesAsked(task)[page];
     if (value === undefined) return "nothing";
     const random = randomStream(task.seed).split("page", page);
-    return shuffled([value, ...shuffled(chatter, random).slice(0, noise)], random.split("order")).join(" ");
+    const length = fewest + random.split("length").below(noise - fewest + 1);
+    return shuffled([value, ...shuffled(chatter, random).slice(0, length)], random.split("order")).join(" ");
   }
 
   function start(task: Task): Episode {

@@ -7,16 +7,18 @@ import { defineEnvironment, type Environment, type Episode } from "../../../env/
 export interface RecentHistoryOptions {
   /** Most words of history after the prompt; the latest observation always stays. */
   readonly words: number;
+  /** What each message counts beside its words, e.g. 2 for the tokens that begin and end it. Default 0. */
+  readonly perMessage?: number;
 }
 
 const lengthOf = ({ content }: Message): number => content.split(/\s+/).filter(Boolean).length;
 
 /** The latest messages up to this many words, in order; at least the last one. */
-function latest(messages: readonly Message[], words: number): readonly Message[] {
+function latest(messages: readonly Message[], words: number, perMessage: number): readonly Message[] {
   let left = words;
   let from = messages.length;
   while (from > 0) {
-    left -= lengthOf(messages[from - 1]!);
+    left -= lengthOf(messages[from - 1]!) + perMessage;
     if (left < 0 && from < messages.length) break;
     from--;
   }
@@ -24,7 +26,10 @@ function latest(messages: readonly Message[], words: number): readonly Message[]
 }
 
 /** What the agent sees is (prompt, the latest messages that fit, "n left"); nothing else differs. */
-export function recentHistory(environment: Environment, { words }: RecentHistoryOptions): Environment {
+export function recentHistory(
+  environment: Environment,
+  { words, perMessage = 0 }: RecentHistoryOptions,
+): Environment {
   demand(isWhole(words, 0, 1_000_000), "recentHistory: words", words, "a whole number from 0 to 1000000");
   const { expert: _expert, flawed: _flawed, vocabulary, limits, ...rest } = environment;
   const within = (task: Task, inner: Episode): Episode => {
@@ -40,7 +45,7 @@ export function recentHistory(environment: Environment, { words }: RecentHistory
           role,
           observation: {
             ...observation,
-            messages: [...prompt, ...latest(history, words), left],
+            messages: [...prompt, ...latest(history, words, perMessage), left],
             whole: true,
           },
         };

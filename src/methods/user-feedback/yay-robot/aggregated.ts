@@ -12,8 +12,11 @@ import type { ModelId, Stats, Unit } from "../../../core/types.ts";
 /** Settings of {@link aggregated}. */
 export interface AggregatedOptions {
   readonly step: StepRule;
-  /** Share of each batch that is drawn from the newest set, in [0, 1]. Default 0.5. */
-  readonly newest?: number;
+  /**
+   * Share of each batch that is drawn from the newest set, in [0, 1]; "proportional" gives it the share that it has of all rows.
+   * Default 0.5.
+   */
+  readonly newest?: number | "proportional";
   /** Optimiser steps per iteration. Default 150. */
   readonly steps?: number;
   /** Rows in each. Default 32. */
@@ -44,23 +47,24 @@ export function aggregated(options: AggregatedOptions): Update {
     keep = 10_000,
     model: id = "policy",
   } = options;
-  return async (ctx, batch, objectives) => {
-    const newest = rowsIn(batch);
+  return async (ctx, played, objectives) => {
+    const newest = rowsIn(played);
     const earlier = kept.parse(ctx.memory.get(memoryKey) ?? []);
     const memorable = newest.filter(({ task }) => !isLogged(task));
     ctx.memory.set(memoryKey, [...earlier, ...memorable].slice(-keep));
     if (newest.length + earlier.length === 0) return { steps: 0 };
-    const fresh = earlier.length === 0 ? size : newest.length === 0 ? 0 : Math.round(share * size);
+    const part = share === "proportional" ? newest.length / (newest.length + earlier.length) : share;
+    const fresh = earlier.length === 0 ? size : newest.length === 0 ? 0 : Math.round(part * size);
     const model = ctx.model(id);
     const sums = objectives.map((): Stats => ({}));
     const stepped: Stats = {};
     for (let i = 0; i < steps; i++) {
       const random = ctx.random.split("aggregated", i);
-      const part = packed([...drawn(newest, fresh, random), ...drawn(earlier, size - fresh, random)], model);
+      const batch = packed([...drawn(newest, fresh, random), ...drawn(earlier, size - fresh, random)], model);
       for (const [o, objective] of objectives.entries()) {
-        addStats(sums[o]!, await model.accumulate(part, objective, await objective.prepare(ctx, part)));
+        addStats(sums[o]!, await model.accumulate(batch, objective, await objective.prepare(ctx, batch)));
       }
-      ctx.count("tokens.trained", part.target_A.length);
+      ctx.count("tokens.trained", batch.target_A.length);
       addStats(stepped, await model.step(step));
     }
     const out: Stats = { steps, newest: newest.length, earlier: earlier.length };

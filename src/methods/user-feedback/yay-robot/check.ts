@@ -8,7 +8,7 @@ import { trainingArm } from "../../../train/trainingArm.ts";
 import { type Chores, chores, wasShown } from "./chores.ts";
 import { yayRobotWith } from "./method.ts";
 
-const world = (seed: number, corrected = 0.2): Chores => chores({ seed, corrected, tasks: 60 });
+const world = (seed: number): Chores => chores({ seed, corrected: 0.2, tasks: 60 });
 const commands = Array.from({ length: 12 }, (_, c) => `c${c}`);
 
 /** A situation has about half of fourteen features; a linear planner cannot memorise each situation separately. */
@@ -36,35 +36,52 @@ async function autonomy(policy: Model, { rights, tasks }: Chores, from: number, 
   return mean(await Promise.all(right));
 }
 
-const arm = (what: string, newest: number, corrected?: number): Arm =>
-  trainingArm({
-    what,
-    recipe: yayRobotWith({ newest, steps: 60, shown: wasShown }),
-    environment: (seed) => world(seed, corrected),
-    engine,
-    iterations: 7,
-    settings: { tasks: 40, groupSize: 1, optimiser: "sgd" },
-    grid: [0.3, 1, 3, 10, 30].map((learningRate) => ({ learningRate })),
-    metric: ({ policy }, seed) => autonomy(policy, world(seed), 0, 30),
-    more: async ({ policy }, seed) => ({
-      shown: await autonomy(policy, world(seed), 0, 20),
-      unseen: await autonomy(policy, world(seed), 20, 30),
-    }),
-  });
+type Newest = number | "proportional";
+
+/** Steps per round. */
+const steps = 30;
+
+/** @param grid step size, and share of each batch that comes from the newest corrections. */
+const arm = (
+  what: string,
+  grid: readonly { readonly learningRate: number; readonly newest: Newest }[],
+): Arm => ({
+  what,
+  grid,
+  measure: (choice, seed) =>
+    trainingArm({
+      recipe: yayRobotWith({ newest: choice.newest as Newest, steps, shown: wasShown }),
+      environment: () => world(seed),
+      engine,
+      iterations: 7,
+      settings: { tasks: 40, groupSize: 1, optimiser: "sgd" },
+      grid: [choice],
+      metric: ({ policy }) => autonomy(policy, world(seed), 0, 30),
+      more: async ({ policy }) => ({
+        shown: await autonomy(policy, world(seed), 0, 20),
+        unseen: await autonomy(policy, world(seed), 20, 30),
+      }),
+    }).measure(choice, seed),
+});
+
+const rates = [0.3, 1, 3, 10];
+const inProportion = rates.map((learningRate) => ({ learningRate, newest: "proportional" as const }));
 
 export default defineCheck({
   id: "yay-robot",
   level: "table",
   claim:
-    "Fine-tuned on old data and spoken corrections in equal parts, a planner gets along by itself in situations that nobody had shown, and keeps most of what it could.",
+    "Of the same demonstrations and spoken corrections, a fixed share of the newest in every batch makes a better planner than all of them in proportion.",
   metric: "share of situations in which the planner's own command is right, nobody speaking",
   direction: "higher",
   smallestEffect: 0.05,
-  tuningSeeds: 2,
-  baseline: arm("nobody speaks up", 0.5, 0),
-  method: arm("half of each batch from the newest corrections", 0.5),
-  others: {
-    few: arm("a tenth from the newest corrections", 0.1),
-    most: arm("nine tenths from the newest corrections", 0.9),
-  },
+  range: [0, 1],
+  baseline: arm("all demonstrations and corrections in proportion", inProportion),
+  method: arm(
+    "a tenth or half of each batch from the newest corrections",
+    [0.1, 0.5].flatMap((newest) => [1, 3].map((learningRate) => ({ learningRate, newest }))),
+  ),
+  simpler: ["baseline"],
+  notes:
+    "Both arms get the same corrections. The share belongs to the method's grid, as the paper gives none: in an earlier design, against a planner that nobody corrects (0.67), a tenth (0.90) did better than the method's half (0.85), and nine tenths worse (0.79). The planner is linear in fourteen random features of a situation, so that it cannot learn each situation by itself.",
 });

@@ -1,0 +1,121 @@
+/**
+ * Collects what was found of methods outside their checks: the pages of comparisons, the benches' own files, and the arenas' raw
+ * runs. A page without data stops it, so that none is left out silently.
+ */
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename, join, relative, sep } from "node:path";
+import type { Arena } from "../src/arenas/arena.ts";
+import { arenas } from "../src/arenas/index.ts";
+import { againstOpponent, leaderboardPage } from "../src/arenas/leaderboard.ts";
+import { opponent, resultFiles, resultsIn } from "../src/arenas/results.ts";
+import { untrained } from "../src/arenas/runs.ts";
+import type { BenchResult } from "../src/methods/benchResults.ts";
+
+const root = join(import.meta.dirname, "..");
+/** Of the arenas' intervals. */
+const arenaConfidence = 0.975;
+/** A page whose comparisons stand in a file of their own. */
+const weightFree = { page: "docs/weight-free.md", data: "bench/results/weight-free.md" };
+
+/** Everything there is, benches first, in the order of their pages. */
+export async function collected(): Promise<readonly BenchResult[]> {
+  const pages = globSync("docs/comparisons/*.md", { cwd: root }).map((page) => page.split(sep).join("/"));
+  return [
+    ...pages.sort().flatMap((page) => inPage(page)),
+    ...comparisonsIn(weightFree.page, readFileSync(join(root, weightFree.data), "utf8")),
+    ...(await Promise.all(arenas.map((arena) => inArena(arena)))).flat(),
+  ];
+}
+
+/** Of a page: its data file, if it has one, or its tables. @throws where it has neither. */
+function inPage(page: string): readonly BenchResult[] {
+  const data = join(root, page.replace(/\.md$/, ".json"));
+  const found = existsSync(data)
+    ? (JSON.parse(readFileSync(data, "utf8")) as readonly BenchResult[])
+    : comparisonsIn(page, readFileSync(join(root, page), "utf8"));
+  if (found.length > 0) return found;
+  throw new Error(
+    `${page} compares methods without data: add ${basename(data)} or the tables of whetstone compare`,
+  );
+}
+
+const number = String.raw`([+−-]?[\d.]+)`;
+const difference = new RegExp(String.raw`^${number} \[${number}, ${number}\]$`);
+const share = (text: string): number => Number(text.replace("−", "-")) / 100;
+
+const tunings = {
+  both: "both tuned on other seeds",
+  opponent: "opponent tuned on other seeds",
+  none: "default settings, not tuned",
+};
+
+/** The tables that `whetstone compare` writes, of one or more comparisons: the method of the first row is the opponent. */
+export function comparisonsIn(page: string, text: string): BenchResult[] {
+  const found: BenchResult[] = [];
+  let [env, split, seeds] = ["", "", 0];
+  let first: { readonly id: string; readonly isTuned: boolean } | undefined;
+  for (const line of text.split("\n")) {
+    const title = /^##? .+ on (.+)$/.exec(line);
+    if (title) env = title[1]!;
+    seeds = Number(/engine, (\d+) seeds?/.exec(line)?.[1] ?? seeds);
+    const held = /^###? (?:Held out: )?(.+)$/.exec(line);
+    if (held && !title) [split, first] = [held[1]!, undefined];
+    const cells = /^\| `/.test(line)
+      ? line
+          .slice(2, -2)
+          .split(" | ")
+          .map((cell) => cell.trim())
+      : [];
+    const [method] = /(?<=`)[^`]+/.exec(cells[0] ?? "") ?? [];
+    if (method === undefined) continue;
+    const isTuned = /\(.+\)/.test(cells[0]!);
+    const stated = difference.exec(cells[2] ?? "");
+    if (!stated) first = { id: method, isTuned };
+    if (!stated || !first) continue;
+    const [mean, low, high] = stated.slice(1).map(share) as [number, number, number];
+    found.push({
+      method,
+      opponent: first.id,
+      bench: basename(page, ".md"),
+      page,
+      world: `${env}, ${split}`,
+      level: /^local engine/m.test(text) ? "neural" : "shared",
+      metric: "held-out success",
+      effect: { mean, low, high, n: seeds },
+      confidence: 0.95,
+      tuning: tunings[isTuned ? "both" : first.isTuned ? "opponent" : "none"],
+    });
+  }
+  return found;
+}
+
+/**
+ * Of an arena, each method's difference to the opponent on the first of its ranges of seeds; none until the opponent has all its runs.
+ * @param file the raw runs.
+ */
+export async function inArena(arena: Arena, file = resultFiles(arena).runs): Promise<readonly BenchResult[]> {
+  const [results = []] = (await resultsIn(arena, file)).byBase.values();
+  const against = results.find(({ method }) => method === opponent);
+  return results.flatMap((result): readonly BenchResult[] =>
+    !against || result === against || result.method === untrained
+      ? []
+      : [
+          {
+            method: result.method,
+            opponent,
+            bench: `arena ${arena.name}`,
+            page: relative(root, leaderboardPage).split(sep).join("/"),
+            world: "",
+            level: "neural",
+            metric: "held-out success",
+            effect: againstOpponent(result, against),
+            confidence: arenaConfidence,
+            tuning: `both tuned over ${arena.rates.length} step sizes on ${arena.tuningSeeds} other seeds`,
+          },
+        ],
+  );
+}
+
+/** Six digits are more than anybody reads; a line for each result. */
+export const asLines = (results: readonly BenchResult[]): string =>
+  `[\n${results.map((result) => JSON.stringify(result, (_, x) => (typeof x === "number" ? Number(x.toFixed(6)) : x))).join(",\n")}\n]\n`;
