@@ -11,11 +11,16 @@ export interface Excluded {
 const unfit: Readonly<Record<string, string>> = {
   "agentfly-memento": "it writes a memory of cases; the model stays frozen",
   "best-of-n": "it selects among samples and trains nothing",
+  dreamgym: "its practice in imagined episodes alone is longer than the budget",
+  "gui-exploration-lab": "the first of its three stages, imitation of the expert, is longer than the budget",
   portal: "its policy is a behaviour tree, which is rewritten",
   rl4mle:
     "it collects episodes until a deadline in simulated seconds, which actions of the arenas do not take: a run lasts minutes",
   "yay-robot": "it makes 150 updates in an iteration: a run lasts minutes",
 };
+
+/** Whether runs of a method that were made all the same are left out of results. */
+export const isUnfit = (method: string): boolean => Object.hasOwn(unfit, method);
 
 /** Why a method cannot take part in any arena; undefined if only a run can tell. */
 export function excludedFrom(recipe: Recipe): string | undefined {

@@ -173,31 +173,27 @@ function section({ arena, digest, byBase, idle, spread }: ArenaResults, files: R
   ];
 }
 
-/** The first five once more, tuned and run on other seeds. */
+/** The first five and the opponent once more, tuned and run on other seeds. */
 function again(results: readonly ArenaResult[], byBase: ArenaResults["byBase"], arena: Arena): string[] {
-  const first = results.filter(({ method }) => method !== untrained).slice(0, 5);
-  const others = [...byBase].slice(1);
-  if (others.length === 0) return [];
-  const cell = (result: ArenaResult | undefined): string =>
-    result
-      ? between(
-          meanInterval(
-            result.runs.map(({ test }) => test),
-            confidence,
-          ),
-        )
-      : "";
+  const names = results.flatMap(({ method }) => (method === untrained ? [] : [method]));
+  const shown = [...new Set([...names.slice(0, 5), opponent])];
+  if (byBase.size < 2) return [];
+  const cell = (method: string, of: readonly ArenaResult[]): string => {
+    const [own, against] = [method, opponent].map((name) => of.find((one) => one.method === name));
+    if (!own || !against) return "";
+    const success = percent(mean(own.runs.map(({ test }) => test)));
+    return own === against
+      ? `${success} %, step size ${own.rate}`
+      : `${success} %: ${between(againstOpponent(own, against), signed)}`;
+  };
   return [
     `### The first five of "${arena.name}" on other seeds`,
     "",
-    "Step size chosen again on other tuning seeds, other reported seeds, `--base-seed`:",
+    "Step sizes chosen again on other tuning seeds, other reported seeds (`--base-seed`). A lead that one of them does not show is no finding:",
     "",
     ...table(
-      ["method", ...[...byBase.keys()].map((base) => `from seed ${base}`)],
-      first.map(({ method }) => [
-        `\`${method}\``,
-        ...[...byBase.values()].map((of) => cell(of.find((one) => one.method === method))),
-      ]),
+      ["method", ...[...byBase.keys()].map((base) => `from seed ${base}, minus GRPO`)],
+      shown.map((method) => [`\`${method}\``, ...[...byBase.values()].map((of) => cell(method, of))]),
     ),
     "",
   ];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fromExactJson } from "../core/json.ts";
 import type { MakeRuns } from "../train/experiment.ts";
 import { type Arena, type ArenaRun, arenaDigest, seedsApart } from "./arena.ts";
+import { isUnfit } from "./excluded.ts";
 import { type ArenaResult, arenaResult, runName, testMean, untrained } from "./runs.ts";
 
 /** What every method is paired with. It is run first. */
@@ -39,7 +40,7 @@ export async function resultsIn(arena: Arena, file: string): Promise<ArenaResult
   const digest = await arenaDigest(arena);
   const runs = runsIn(digest, file);
   const places = [...runs.keys()].map((name) => name.split("/"));
-  const ids = [...new Set(places.map(([, id]) => id!))];
+  const ids = [...new Set(places.map(([, id]) => id!))].filter((id) => !isUnfit(id));
   const bases = [...new Set(places.map(([, , , seed]) => baseOf(Number(seed))))].toSorted((a, b) => a - b);
   const byBase = new Map<number, readonly ArenaResult[]>();
   const idle = new Set<string>();

@@ -156,7 +156,7 @@ export async function runArena(
 
 function baseSeed(text: string | undefined): number {
   const base = text === undefined ? 1 : statedNumber("--base-seed", text, 1);
-  if (base % seedsApart === 1) return base;
+  if (base % seedsApart === 1 && base < 1e6) return base;
   throw new WhetstoneError("option.range", {
     where: "--base-seed",
     got: String(base),
