@@ -8,7 +8,7 @@ import type { Arena } from "../src/arenas/arena.ts";
 import { arenas } from "../src/arenas/index.ts";
 import { againstOpponent, leaderboardPage } from "../src/arenas/leaderboard.ts";
 import { opponent, resultFiles, resultsIn } from "../src/arenas/results.ts";
-import { untrained } from "../src/arenas/runs.ts";
+import { type ArenaResult, untrained } from "../src/arenas/runs.ts";
 import type { BenchResult } from "../src/methods/benchResults.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -90,14 +90,18 @@ export function comparisonsIn(page: string, text: string): BenchResult[] {
 }
 
 /**
- * Of an arena, each method's difference to the opponent on the first of its ranges of seeds; none until the opponent has all its runs.
+ * Of an arena, each method's difference to the opponent on the last of its ranges of seeds: methods are run again because the first
+ * range showed a lead, and only the repetition tells whether it is one. None until the opponent has all its runs there.
  * @param file the raw runs.
  */
 export async function inArena(arena: Arena, file = resultFiles(arena).runs): Promise<readonly BenchResult[]> {
-  const [results = []] = (await resultsIn(arena, file)).byBase.values();
-  const against = results.find(({ method }) => method === opponent);
-  return results.flatMap((result): readonly BenchResult[] =>
-    !against || result === against || result.method === untrained
+  const found = new Map<string, { readonly result: ArenaResult; readonly against: ArenaResult }>();
+  for (const results of (await resultsIn(arena, file)).byBase.values()) {
+    const against = results.find(({ method }) => method === opponent);
+    if (against) for (const result of results) found.set(result.method, { result, against });
+  }
+  return [...found.values()].flatMap(({ result, against }): readonly BenchResult[] =>
+    result === against || result.method === untrained
       ? []
       : [
           {

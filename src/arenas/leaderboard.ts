@@ -176,20 +176,20 @@ function section({ arena, digest, byBase, idle, spread }: ArenaResults, files: R
 /** The first five and the opponent once more, tuned and run on other seeds. */
 function again(results: readonly ArenaResult[], byBase: ArenaResults["byBase"], arena: Arena): string[] {
   const names = results.flatMap(({ method }) => (method === untrained ? [] : [method]));
-  const shown = [...new Set([...names.slice(0, 5), opponent])];
+  const repeated = [...byBase.values()].slice(1).flatMap((of) => of.map(({ method }) => method));
+  const shown = [...new Set([...names.slice(0, 5), ...repeated, opponent])].filter((id) => id !== untrained);
   if (byBase.size < 2) return [];
   const cell = (method: string, of: readonly ArenaResult[]): string => {
     const [own, against] = [method, opponent].map((name) => of.find((one) => one.method === name));
     if (!own || !against) return "";
-    const success = percent(mean(own.runs.map(({ test }) => test)));
     return own === against
-      ? `${success} %, step size ${own.rate}`
-      : `${success} %: ${between(againstOpponent(own, against), signed)}`;
+      ? `${percent(mean(own.runs.map(({ test }) => test)))} %, step size ${own.rate}`
+      : between(againstOpponent(own, against), signed);
   };
   return [
     `### The first five of "${arena.name}" on other seeds`,
     "",
-    "Step sizes chosen again on other tuning seeds, other reported seeds (`--base-seed`). A lead that one of them does not show is no finding:",
+    "Step sizes chosen again on other tuning seeds, other reported seeds (`--base-seed`). A lead that one of them does not show is no finding; rows of [methods.md](methods.md) tell the last.",
     "",
     ...table(
       ["method", ...[...byBase.keys()].map((base) => `from seed ${base}, minus GRPO`)],
