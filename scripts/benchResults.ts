@@ -6,14 +6,12 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import type { Arena } from "../src/arenas/arena.ts";
 import { arenas } from "../src/arenas/index.ts";
-import { againstOpponent, leaderboardPage } from "../src/arenas/leaderboard.ts";
+import { againstOpponent, confidence, leaderboardPage } from "../src/arenas/leaderboard.ts";
 import { opponent, resultFiles, resultsIn } from "../src/arenas/results.ts";
 import { type ArenaResult, untrained } from "../src/arenas/runs.ts";
 import type { BenchResult } from "../src/methods/benchResults.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Of the arenas' intervals. */
-const arenaConfidence = 0.975;
 /** A page whose comparisons stand in a file of their own. */
 const weightFree = { page: "docs/weight-free.md", data: "bench/results/weight-free.md" };
 
@@ -113,7 +111,7 @@ export async function inArena(arena: Arena, file = resultFiles(arena).runs): Pro
             level: "neural",
             metric: "held-out success",
             effect: againstOpponent(result, against),
-            confidence: arenaConfidence,
+            confidence,
             tuning: `both tuned over ${arena.rates.length} step sizes on ${arena.tuningSeeds} other seeds`,
           },
         ],

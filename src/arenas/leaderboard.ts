@@ -13,8 +13,8 @@ import { readExcluded } from "./excluded.ts";
 import { type ArenaResults, opponent, type ResultFiles, resultsIn, runsEqual } from "./results.ts";
 import { type ArenaResult, untrained } from "./runs.ts";
 
-/** Two-sided. */
-const confidence = 0.975;
+/** Of the intervals, two-sided. */
+export const confidence = 0.975;
 
 /** The page of all arenas. */
 export const leaderboardPage = join(import.meta.dirname, "..", "..", "docs", "leaderboard.md");
