@@ -90,11 +90,11 @@ export function comparisonsIn(page: string, text: string): BenchResult[] {
 /**
  * Of an arena, each method's difference to the opponent on the last of its ranges of seeds: methods are run again because the first
  * range showed a lead, and only the repetition tells whether it is one. None until the opponent has all its runs there.
- * @param file the raw runs.
+ * @param files the raw runs.
  */
-export async function inArena(arena: Arena, file = resultFiles(arena).runs): Promise<readonly BenchResult[]> {
+export async function inArena(arena: Arena, files = resultFiles(arena)): Promise<readonly BenchResult[]> {
   const found = new Map<string, { readonly result: ArenaResult; readonly against: ArenaResult }>();
-  for (const results of (await resultsIn(arena, file)).byBase.values()) {
+  for (const results of (await resultsIn(arena, files)).byBase.values()) {
     const against = results.find(({ method }) => method === opponent);
     if (against) for (const result of results) found.set(result.method, { result, against });
   }

@@ -11,7 +11,8 @@ import "./smoke/hooks.ts";
 
 // after the hooks
 const { methods, findMethod } = await import("../src/methods/catalogue.ts");
-const { runOf, skipped } = await import("./smoke/runs.ts");
+const { runOf } = await import("./smoke/runs.ts");
+const { withoutWeights } = await import("../src/arenas/excluded.ts");
 const { twoUpdates } = await import("./smoke/updates.ts");
 
 const { values, positionals } = parseArgs({
@@ -21,10 +22,10 @@ const { values, positionals } = parseArgs({
 const seed = wholeNumber("--seed", values.seed);
 const asked = positionals.length > 0 ? positionals.map((id) => findMethod(id)) : methods;
 const left = asked.flatMap((method) => {
-  const why = skipped(method);
+  const why = withoutWeights(method);
   return why === undefined ? [] : [{ method, why }];
 });
-const training = asked.filter((method) => skipped(method) === undefined);
+const training = asked.filter((method) => withoutWeights(method) === undefined);
 const sample = values.sample === undefined ? training.length : wholeNumber("--sample", values.sample);
 const among = training.filter((_, i) => isSampled(i, training.length, sample));
 

@@ -24,19 +24,6 @@ const settings = {
   warmUp: 0,
 } as const satisfies Partial<Settings>;
 
-/** Methods that never change a weight, with what they change instead. */
-const weightless: Readonly<Record<string, string>> = {
-  "agentfly-memento": "it writes a memory of cases; the model stays frozen",
-  "best-of-n": "it selects among samples and trains nothing",
-  portal: "its policy is a behaviour tree, which is rewritten",
-};
-
-/** Why a method is left out of the smoke run; undefined if it takes part. */
-export function skipped(method: Recipe): string | undefined {
-  if (method.weightFree) return "it learns without weights";
-  return weightless[method.id];
-}
-
 /** Environments of methods whose check does not train them on one, in place of {@link usual}. */
 const chosen: Readonly<Record<string, () => TrainInMemoryOptions["environment"]>> = {
   causalrm: () => users({ pays: "thumb" }), // users who are often silent

@@ -7,25 +7,32 @@ export interface Excluded {
   readonly why: string;
 }
 
-/** Methods that need a model and still fit no arena. */
-const unfit: Readonly<Record<string, string>> = {
+/** Methods that never change a weight although they need a model that could, with what they change instead. */
+const weightless: Readonly<Record<string, string>> = {
   "agentfly-memento": "it writes a memory of cases; the model stays frozen",
   "best-of-n": "it selects among samples and trains nothing",
-  dreamgym: "its practice in imagined episodes alone is longer than the budget",
-  "gui-exploration-lab": "the first of its three stages, imitation of the expert, is longer than the budget",
   portal: "its policy is a behaviour tree, which is rewritten",
+};
+
+/** Why a method trains no weights; undefined if it does. */
+export const withoutWeights = (recipe: Recipe): string | undefined =>
+  recipe.weightFree ? "it learns without weights" : weightless[recipe.id];
+
+/** Methods whose runs last minutes. */
+const slow: Readonly<Record<string, string>> = {
   rl4mle:
     "it collects episodes until a deadline in simulated seconds, which actions of the arenas do not take: a run lasts minutes",
   "yay-robot": "it makes 150 updates in an iteration: a run lasts minutes",
 };
 
-/** Whether runs of a method that were made all the same are left out of results. */
-export const isUnfit = (method: string): boolean => Object.hasOwn(unfit, method);
+/** Why a method cannot take part in an arena of so many iterations; undefined if only a run can tell. */
+export const excludedFrom = (recipe: Recipe, iterations: number): string | undefined =>
+  withoutWeights(recipe) ?? slow[recipe.id] ?? unreached(recipe, iterations);
 
-/** Why a method cannot take part in any arena; undefined if only a run can tell. */
-export function excludedFrom(recipe: Recipe): string | undefined {
-  if (recipe.weightFree) return "it learns without weights";
-  return unfit[recipe.id];
+/** What runs of a method whose later stages begin after the end would be is its first stage alone. */
+function unreached(recipe: Recipe, iterations: number): string | undefined {
+  const late = recipe.build().phases?.find(({ from, until = 0 }) => Math.max(from, until) >= iterations);
+  return late && `its stage "${late.name}" begins or ends after the ${iterations} iterations of the budget`;
 }
 
 export const readExcluded = (file: string): readonly Excluded[] =>

@@ -93,7 +93,7 @@ export async function leaderboard(
   const sections: string[][] = [];
   const all: ArenaResults[] = [];
   for (const { arena, files } of shown) {
-    const results = await resultsIn(arena, files.runs);
+    const results = await resultsIn(arena, files);
     all.push(results);
     sections.push(section(results, files));
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fromExactJson } from "../core/json.ts";
 import type { MakeRuns } from "../train/experiment.ts";
 import { type Arena, type ArenaRun, arenaDigest, seedsApart } from "./arena.ts";
-import { isUnfit } from "./excluded.ts";
+import { readExcluded } from "./excluded.ts";
 import { type ArenaResult, arenaResult, runName, testMean, untrained } from "./runs.ts";
 
 /** What every method is paired with. It is run first. */
@@ -36,11 +36,13 @@ export interface ArenaResults {
   readonly spread: readonly number[];
 }
 
-export async function resultsIn(arena: Arena, file: string): Promise<ArenaResults> {
+/** Methods that take no part are left out, also where there are runs of them. */
+export async function resultsIn(arena: Arena, files: ResultFiles): Promise<ArenaResults> {
   const digest = await arenaDigest(arena);
-  const runs = runsIn(digest, file);
+  const runs = runsIn(digest, files.runs);
+  const out = new Set(readExcluded(files.excluded).map(({ method }) => method));
   const places = [...runs.keys()].map((name) => name.split("/"));
-  const ids = [...new Set(places.map(([, id]) => id!))].filter((id) => !isUnfit(id));
+  const ids = [...new Set(places.map(([, id]) => id!))].filter((id) => !out.has(id));
   const bases = [...new Set(places.map(([, , , seed]) => baseOf(Number(seed))))].toSorted((a, b) => a - b);
   const byBase = new Map<number, readonly ArenaResult[]>();
   const idle = new Set<string>();

@@ -102,9 +102,11 @@ export async function runArena(
   const byId = new Map(methods.map((m) => [m.id, m]));
   const baseline = byId.get(opponent)!;
   const excluded = new Map<string, Excluded>(readExcluded(places.excluded).map((e) => [e.method, e]));
-  for (const { id, why } of methods.map((m) => ({ id: m.id, why: excludedFrom(m) })))
+  for (const { id, why } of methods.map((m) => ({ id: m.id, why: excludedFrom(m, arena.budget.iterations) })))
     if (why) excluded.set(id, { method: id, why });
-  const able = [...new Set([baseline, ...asked])].flatMap((m) => (excludedFrom(m) ? [] : [m.id]));
+  const able = [...new Set([baseline, ...asked])].flatMap((m) =>
+    excludedFrom(m, arena.budget.iterations) ? [] : [m.id],
+  );
   const arms = [untrained, ...able];
   const progress = progressOf(
     arms.reduce((sum, arm) => sum + plannedRuns(arena, arm, arm === untrained ? arena.seeds : seeds), 0),

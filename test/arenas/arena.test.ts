@@ -150,7 +150,7 @@ test("other base seeds draw other tuning seeds, and make the experiment again", 
     [...new Set(seeds)].toSorted((a, b) => a - b),
     [1, 2, 1001, 1002, 1_000_000, 1_001_000],
   );
-  const { byBase } = await resultsIn(tiny, resultFiles(tiny, out).runs);
+  const { byBase } = await resultsIn(tiny, resultFiles(tiny, out));
   assert.deepEqual([...byBase.keys()], [1, 1001]);
   const { code, err } = await inProcess(["arena", "search", "grpo", "--base-seed", "5"]);
   assert.equal(code, 2);
