@@ -4,11 +4,12 @@
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import type { Arena } from "../src/arenas/arena.ts";
+import type { Arena, ArenaRun } from "../src/arenas/arena.ts";
 import { arenas } from "../src/arenas/index.ts";
 import { againstOpponent, confidence, leaderboardPage } from "../src/arenas/leaderboard.ts";
 import { opponent, resultFiles, resultsIn } from "../src/arenas/results.ts";
-import { type ArenaResult, untrained } from "../src/arenas/runs.ts";
+import { type ArenaResult, askedFor, atEdge, untrained } from "../src/arenas/runs.ts";
+import { mean } from "../src/common/statistics/statistics.ts";
 import type { BenchResult } from "../src/methods/benchResults.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -112,11 +113,22 @@ export async function inArena(arena: Arena, files = resultFiles(arena)): Promise
             metric: "held-out success",
             effect: againstOpponent(result, against),
             confidence,
-            tuning: `both tuned over ${arena.rates.length} step sizes on ${arena.tuningSeeds} other seeds`,
+            tuning: `${tuned(result)}, GRPO's ${tuned(against)}, by ${arena.tuningSeeds} other seeds`,
+            cost: `${cost(result)} a run, GRPO's ${cost(against)}`,
+            asked: askedFor(result),
           },
         ],
   );
 }
+
+const tuned = (result: ArenaResult): string =>
+  `step size ${result.rate} of ${result.tried.length} tried${atEdge(result) ? ", at the edge" : ""}`;
+
+const cost = ({ runs }: ArenaResult): string => {
+  const count = (of: (run: ArenaRun) => number): string =>
+    Math.round(mean(runs.map(of))).toLocaleString("en");
+  return `${count((run) => run.episodes)} episodes and ${count((run) => run.tokens)} tokens`;
+};
 
 /** Six digits are more than anybody reads; a line for each result. */
 export const asLines = (results: readonly BenchResult[]): string =>

@@ -103,7 +103,9 @@ function neural(results: readonly BenchResult[]): string {
     const of = standings.toReversed().map((standing) => {
       const here = found.filter((result) => standingOf(result) === standing);
       const named =
-        standing === "ahead" && here.length > 0 ? ` (${here.map((r) => r.method).join(", ")})` : "";
+        standing === "ahead" && here.length > 0
+          ? ` (${here.map(({ method, asked }) => (asked ? `${method} with ${asked.replaceAll(/[\d,.]+ /g, "")}` : method)).join(", ")})`
+          : "";
       return `${here.length} ${standing}${named}`;
     });
     return `${bench}, ${found.length} methods: ${of.join(", ")}`;

@@ -138,5 +138,16 @@ function endOf(tuning: readonly number[]): "low" | "high" | undefined {
 /** Whether a step size might be better that the protocol does not reach. */
 export const atEdge = ({ tuning }: ArenaResult): boolean => endOf(tuning) !== undefined;
 
+/** What a run of the method asked of the environment beyond rewards, on average: "128 demonstrations"; "" for nothing. */
+export function askedFor({ runs }: ArenaResult): string {
+  const known = runs.flatMap(({ asked }) => (asked ? [asked] : []));
+  const kinds = ["comparisons", "critiques", "demonstrations"] as const;
+  return kinds
+    .map((kind) => ({ kind, count: known.length === 0 ? 0 : mean(known.map((asked) => asked[kind])) }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${Math.round(count).toLocaleString("en")} ${kind}`)
+    .join(", ");
+}
+
 /** Mean success on test tasks. */
 export const testMean = ({ runs }: ArenaResult): number => mean(runs.map(({ test }) => test));

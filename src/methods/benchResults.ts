@@ -29,6 +29,10 @@ export interface BenchResult {
   readonly confidence: number;
   /** How the settings of both were chosen, in a few words. */
   readonly tuning: string;
+  /** What a run of both cost, where it was counted. */
+  readonly cost?: string;
+  /** What a run of the method was given that the opponent was not; "" for nothing. */
+  readonly asked?: string;
 }
 
 /** Of every method, the benches in the order of their pages. */
@@ -85,14 +89,15 @@ export function benchSentences(
 ): readonly string[] {
   const benches = Map.groupBy(results, ({ bench, opponent }) => `${bench} ${opponent}`);
   return [...benches.values()].map((found) => {
-    const [{ bench, page, metric, confidence, tuning }] = found as [BenchResult];
+    const [{ bench, page, metric, confidence, tuning, cost, asked }] = found as [BenchResult];
     const parts = standings.flatMap((standing) => {
       const here = found.filter((result) => standingOf(result) === standing);
       const said = here.map(({ world, effect }) => `${points(effect)}${world === "" ? "" : ` in ${world}`}`);
       return here.length === 0 ? [] : [`${standing}: ${said.join("; ")}`];
     });
     const how = `${metric} in points, ${100 * confidence} % intervals, ${tuning}`;
-    return `${verdictOf(e, found)}, in ${link(page, bench)} (${how}). ${parts.map(capital).join(". ")}.`;
+    const beside = [cost, asked && `the method also asked for ${asked}`].flatMap((said) => said || []);
+    return `${[`${verdictOf(e, found)}, in ${link(page, bench)} (${how})`, ...parts, ...beside].map(capital).join(". ")}.`;
   });
 }
 
