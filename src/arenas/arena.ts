@@ -26,7 +26,7 @@ export interface Arena {
     /** Longest sequence, in tokens. */
     readonly contextTokens: number;
   };
-  /** Step sizes to choose from, ascending. */
+  /** Step sizes to choose from, ascending; where the best is the first or last, further ones are tried at the same ratio. */
   readonly rates: readonly number[];
   readonly tuningSeeds: number;
   /** Number of reported seeds. */
