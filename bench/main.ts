@@ -12,7 +12,7 @@ import { iterationBench } from "./iteration.ts";
 import { type Case, keep, keptCases, progress, tables } from "./report.ts";
 import { sampleBench } from "./sample.ts";
 import { trainBench } from "./train.ts";
-import { type SizeName, sizeNames } from "./workload.ts";
+import { type SizeName, sizeNames, usualSizes } from "./workload.ts";
 
 export interface BenchOptions extends Surroundings {
   readonly sizes: readonly SizeName[];
@@ -57,14 +57,28 @@ function count(text: string): number {
   return n;
 }
 
+const counts = (text: string): number[] => text.split(",").map(count);
+
 interface Given {
   readonly sizes?: SizeName[];
   readonly rounds: number;
   readonly peers?: string[];
-  readonly threads: number;
+  readonly threads: readonly number[];
   readonly out?: string;
   readonly verbose?: true;
 }
+
+const usualThreads = 2;
+
+/** A case on another number of threads than usual stands beside the usual one. */
+const withThreads = (c: Case, threads: number): Case =>
+  threads === usualThreads
+    ? c
+    : {
+        ...c,
+        key: `${c.key}/threads ${threads}`,
+        what: `${c.what}, ${threads} thread${threads === 1 ? "" : "s"}`,
+      };
 
 async function run(names: readonly BenchName[], given: Given): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), "whetstone-bench-"));
@@ -77,19 +91,23 @@ async function run(names: readonly BenchName[], given: Given): Promise<void> {
     process.once(signal, () => process.exit(signal === "SIGINT" ? 130 : 143));
   for (const name of names) {
     const bench: Bench = benches[name];
-    const versions: Record<string, string> = {};
     const began = performance.now();
-    await bench.run({
-      ...given,
-      sizes: given.sizes ?? sizeNames,
-      verbose: given.verbose ?? false,
-      scratch,
-      peers: bench.peers.filter((peer) => given.peers?.includes(peer) ?? true),
-      addVersions: (about) => Object.assign(versions, about.versions),
-      keep: (to, cases) => {
-        if (cases.length > 0) keep(to, cases, { out, threads: given.threads, versions });
-      },
-    });
+    for (const threads of given.threads) {
+      const versions: Record<string, string> = {};
+      await bench.run({
+        ...given,
+        threads,
+        sizes: given.sizes ?? usualSizes,
+        verbose: given.verbose ?? false,
+        scratch,
+        peers: bench.peers.filter((peer) => given.peers?.includes(peer) ?? true),
+        addVersions: (about) => Object.assign(versions, about.versions),
+        keep: (to, cases) => {
+          const named = cases.map((c) => withThreads(c, threads));
+          if (named.length > 0) keep(to, named, { out, threads, versions });
+        },
+      });
+    }
     progress(`${name} done in ${Math.round((performance.now() - began) / 1000)} s`);
     console.log(`## ${name}\n\n${tables(keptCases(name, out))}`);
   }
@@ -99,14 +117,23 @@ const program = new Command("bench")
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .description("Speed and memory of the local engine beside named peers, measured in alternation.")
   .argument("<what>", `${Object.keys(benches).join(", ")} or all`)
-  .option("--sizes <names>", `only these model sizes: ${sizeNames.join(",")}`, listOf(sizeNames))
+  .option(
+    "--sizes <names>",
+    `only these model sizes: ${sizeNames.join(",")} (default: ${usualSizes.join(",")})`,
+    listOf(sizeNames),
+  )
   .option("--rounds <n>", "alternations; each side's median counts", count, 5)
   .option(
     "--peers <names>",
     `only these: ${[...new Set(Object.values(benches).flatMap((b) => b.peers))].join(",")}, or none`,
     listOf(["none", ...Object.values(benches).flatMap((b) => b.peers)]),
   )
-  .option("--threads <n>", "threads that each side may use", count, 2)
+  .option(
+    "--threads <list>",
+    "threads that each side may use, such as 1,2,4,8,16: measured one after the other",
+    counts,
+    [usualThreads],
+  )
   .option("--out <folder>", "where results go (default: bench/results)")
   .option("--verbose", "show what the sides print on standard error")
   .addHelpText(
@@ -116,6 +143,7 @@ Examples:
   npm run bench -- train --sizes 0.5M --rounds 5
   npm run bench -- sample --peers transformers --out tried
   npm run bench -- growth --peers none
+  npm run bench -- train --sizes 25M,135M --threads 1,2,4,8,16
   npm run bench -- all
 
 The peers' Python environment is made by bench/peers/setup.sh; WHETSTONE_PEERS_PYTHON names another Python.`,

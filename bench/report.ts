@@ -52,6 +52,20 @@ function git(...args: readonly string[]): string {
   }
 }
 
+/** Those that matrix products can use: ratios between libraries differ with them. Unknown where there is no /proc. */
+function instructionSets(): string {
+  const file = "/proc/cpuinfo";
+  const flags = existsSync(file)
+    ? (/^(?:flags|Features)\s*:(.*)$/m.exec(readFileSync(file, "utf8"))?.[1] ?? "")
+    : "";
+  return (
+    flags
+      .split(" ")
+      .filter((flag) => /^(avx|fma|amx|asimd|sve|neon|i8mm|bf16)/.test(flag))
+      .join(" ") || "unknown"
+  );
+}
+
 /** Where and when: stored with every case. */
 function machine(threads: number, versions: Readonly<Record<string, string>>): Json {
   const require = createRequire(import.meta.url);
@@ -60,6 +74,7 @@ function machine(threads: number, versions: Readonly<Record<string, string>>): J
     date: new Date().toISOString(),
     commit: `${git("rev-parse", "--short", "HEAD")}${changed ? " with changes" : ""}`,
     cpu: cpus()[0]?.model.trim() ?? "unknown",
+    instructions: instructionSets(),
     cores: availableParallelism(),
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     platform: `${process.platform} ${process.arch}`,
@@ -173,6 +188,17 @@ export const keptCases = (bench: string, out: string): readonly Kept[] =>
 
 const benches = ["train", "sample", "iteration", "growth"] as const;
 
+/** The processors that figures on the page are from: ratios between libraries differ with their instructions. */
+function machinesOf(files: ReadonlySet<string>, out: string): string[] {
+  const measured = benches
+    .filter((bench) => files.has(`${bench}.json`))
+    .flatMap((bench) => keptCases(bench, out).map((c) => c.measured as Readonly<Record<string, Json>>));
+  const named = measured.map(
+    ({ cpu, cores, instructions = "unknown" }) => `${cpu}, ${cores} cores, instructions ${instructions}`,
+  );
+  return [...new Set(named)].map((machine) => `Measured on ${machine}.`);
+}
+
 function page(out: string): string {
   const files = new Set(readdirSync(out));
   const parts = benches
@@ -181,6 +207,7 @@ function page(out: string): string {
   return [
     "# Measured\n",
     "Written by `npm run bench`; machine, versions, commit and every single value are in the JSON files beside.",
+    ...machinesOf(files, out),
     "Cells: median (lowest to highest round); × how many times better ours is than that peer, so above 1 is ahead.\n",
     parts.join("\n"),
   ].join("\n");

@@ -16,15 +16,18 @@ const square = (width: number, layers: number, feedForward: number): DecoderSize
   feedForward,
 });
 
-/** Named after their parameters; tied embeddings, heads of 64. */
+/** Named after their parameters; tied embeddings, heads of 64. "135M" has the shape of SmolLM2-135M. */
 export const sizes = {
   "0.5M": { decoder: square(128, 2, 384), vocabulary: 1024 },
   "3.5M": { decoder: square(256, 4, 688), vocabulary: 512 },
   "25M": { decoder: square(512, 8, 1280), vocabulary: 2048 },
+  "135M": { decoder: { width: 576, layers: 30, heads: 9, kvHeads: 3, feedForward: 1536 }, vocabulary: 49152 },
 } as const satisfies Record<string, BenchSize>;
 
 export type SizeName = keyof typeof sizes;
 export const sizeNames = Object.keys(sizes) as SizeName[];
+/** The largest takes hours with all peers and is measured on request. */
+export const usualSizes = sizeNames.filter((name) => name !== "135M");
 
 /** Longest sequence of every model here, in tokens. */
 export const contextTokens = 256;
