@@ -78,7 +78,11 @@ export function comparisonsIn(page: string, text: string): BenchResult[] {
       bench: basename(page, ".md"),
       page,
       world: `${env}, ${split}`,
-      level: /^local engine/m.test(text) ? "neural" : "shared",
+      level: /^local engine.* those of /m.test(text)
+        ? "real"
+        : /^local engine/m.test(text)
+          ? "neural"
+          : "shared",
       metric: "held-out success",
       effect: { mean, low, high, n: seeds },
       confidence: 0.95,

@@ -1,5 +1,5 @@
 /** `whetstone compare`: methods beside each other, from the same starting weights, at equal budgets. */
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { replaceFile } from "../common/files/files.ts";
 import { counted } from "../common/text/counted.ts";
@@ -40,6 +40,9 @@ import { packageVersion } from "./packageSource.ts";
 interface CompareOptions {
   readonly env?: string;
   readonly engine: string;
+  readonly model?: string;
+  readonly lora?: string;
+  readonly threads?: string;
   readonly seeds: string;
   readonly seed: string;
   readonly iterations: string;
@@ -50,7 +53,7 @@ interface CompareOptions {
   readonly tune?: Choice | false;
   readonly tuningSeeds: string;
   readonly out?: string;
-  readonly contextTokens: string;
+  readonly contextTokens?: string;
   readonly tasks: string;
 }
 
@@ -65,12 +68,16 @@ export function addCompare(program: Command, io: Io): void {
       "whetstone compare grpo igpo turn-ppo --env facts --no-tune    # a first look: a fourth of the runs",
       "whetstone compare grpo gspo --env facts --rates 2e-4,5e-4,1e-3",
       "whetstone compare grpo igpo --env facts --tune learningRate=2e-4,5e-4 --tune discount=0.9,1",
+      "whetstone compare grpo dr-grpo --env extract.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --seeds 3 --iterations 4",
       "whetstone compare grpo gepa --env world.ts --engine engine.ts --episodes 640    # with and without weights",
     ],
   )
     .argument("<methods...>", "two or more methods; the others are compared with the first")
     .option("--env <name>", `environment, or a module that exports one (default: ${usualEnv})`)
     .option("--engine <name>", "engine: local, tabular, or a module that exports one", "local")
+    .option("--model <folder|file.gguf|owner/name>", "pretrained model that every run begins from")
+    .option("--lora <rank>", "train a LoRA adapter of this rank instead of all weights")
+    .option("--threads <n>", "threads of the engine (default: one per core)")
     .option("--seeds <n>", "runs of each method", "5")
     .option("--seed <n>", "first seed", "1")
     .option("--iterations <n>", "iterations of each run; all methods get the same number of episodes", "80")
@@ -84,7 +91,10 @@ export function addCompare(program: Command, io: Io): void {
     )
     .option("--tuning-seeds <n>", "tuning runs for each combination of values", "5")
     .option("--tasks <n>", "held-out tasks per split", "200")
-    .option("--context-tokens <n>", "longest sequence", "128")
+    .option(
+      "--context-tokens <n>",
+      "longest sequence (default: what the pretrained model and the memory allow, or 128 without one)",
+    )
     .option(
       "--out <folder>",
       "folder of the comparison; with an existing one, the comparison resumes (default: runs/compare-<env>-…)",
@@ -160,7 +170,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
   const control = new AbortController();
   const plan: ComparisonPlan = {
     environment,
-    engine: () => engineFor(options.engine),
+    engine: () => engineFor(options),
     contenders: recipes.map((recipe) => contender(recipe, set, tunedLists(recipe, lists, rates))),
     imitator: requireMethod("compare", "grpo").build(),
     out: options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`,
@@ -169,7 +179,10 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     iterations: statedNumber("--iterations", options.iterations, 1),
     episodes: options.episodes === undefined ? undefined : statedNumber("--episodes", options.episodes, 1),
     tasks: statedNumber("--tasks", options.tasks, 1),
-    contextTokens: statedNumber("--context-tokens", options.contextTokens, 8, 2 ** 24),
+    contextTokens:
+      options.contextTokens === undefined
+        ? undefined
+        : statedNumber("--context-tokens", options.contextTokens, 8, 2 ** 24),
     code: runningCode(),
     stop: control.signal,
   };
@@ -185,6 +198,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     const about = {
       env: environment.name,
       engine: options.engine,
+      ...(options.model !== undefined && { model: modelWords(options.model, options.lora) }),
       seeds: plan.seeds,
       tuningSeeds: plan.contenders.some(({ grid }) => grid.length > 1) ? plan.tuningSeeds : 0,
       iterations: plan.iterations,
@@ -235,12 +249,12 @@ const tunedAndNot = (): WhetstoneError =>
 
 /** The default step size of each method with this engine; undefined where none is to be tried but what was stated. */
 async function usualRates(
-  { engine: name, tune }: CompareOptions,
+  options: CompareOptions,
   set: Choice,
   lists: Lists,
 ): Promise<((recipe: Recipe) => number) | undefined> {
-  if (tune === false || "learningRate" in set || "learningRate" in lists) return undefined;
-  const engine = await engineFor(name);
+  if (options.tune === false || "learningRate" in set || "learningRate" in lists) return undefined;
+  const engine = await engineFor(options);
   await engine.dispose();
   return ({ defaults }) => engine.learningRate ?? defaults.learningRate;
 }
@@ -336,10 +350,20 @@ const trainedSharesOf = (
     ),
   );
 
+const modelWords = (model: string, lora: string | undefined): string =>
+  `${basename(model)}${lora === undefined ? "" : ` with a LoRA adapter of rank ${lora}`}`;
+
 /** An engine by its name, or the one that a module exports. */
-async function engineFor(name: string): Promise<Engine> {
+async function engineFor({ engine: name, model, lora, threads }: CompareOptions): Promise<Engine> {
   const known = engineNames.find((one) => one === name);
-  if (known) return await makeEngine(known);
+  if (known)
+    return await makeEngine(known, {
+      model,
+      lora: lora === undefined ? undefined : statedNumber("--lora", lora, 1),
+      threads: threads === undefined ? undefined : statedNumber("--threads", threads, 1),
+    });
+  const surplus = Object.entries({ model, lora, threads }).find(([, value]) => value !== undefined);
+  if (surplus) throw notWithModule(surplus[0]);
   if (!/\.[cm]?[jt]s$/.test(name)) throw unknownName("--engine", name, engineNames);
   const made = await loadModule(name);
   if (isEngine(made)) return made;
@@ -350,6 +374,14 @@ async function engineFor(name: string): Promise<Engine> {
     fix: "Export the engine by default: export default tabularEngine({ … }).",
   });
 }
+
+const notWithModule = (option: string): WhetstoneError =>
+  new WhetstoneError("option.unknown", {
+    where: `--${option}`,
+    got: "an engine from a module",
+    expected: "the local engine, whose options the command sets",
+    fix: `Remove it and set it in the module, or leave out --engine.`,
+  });
 
 const isEngine = (made: unknown): made is Engine =>
   typeof made === "object" && made !== null && "create" in made && "open" in made && "dispose" in made;

@@ -73,6 +73,8 @@ export interface ComparedMethod {
 export interface Comparison {
   readonly env: string;
   readonly engine: string;
+  /** The pretrained model that every run begins from, in a few words. */
+  readonly model?: string;
   readonly seeds: readonly number[];
   /** Tuning runs of each choice; 0 where nothing was tuned. */
   readonly tuningSeeds: number;
@@ -266,7 +268,7 @@ export function comparisonPage(c: Comparison): string {
   const lines = [
     `# ${c.methods.map((m) => m.method).join(", ")} on ${c.env}`,
     "",
-    `${c.engine} engine, ${counted(c.seeds.length, "seed")} (${c.seeds.join(", ")}), ${c.episodes === undefined ? counted(c.iterations, "iteration") : `${counted(c.episodes, "episode")} of training, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
+    `${c.engine} engine, ${counted(c.seeds.length, "seed")} (${c.seeds.join(", ")}), ${c.episodes === undefined ? counted(c.iterations, "iteration") : `${counted(c.episodes, "episode")} of training, those of selection included`}, the same tasks and starting weights for each seed${c.model === undefined ? "" : `, those of ${c.model}`}. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
   ];
   for (const split of Object.keys(first!.heldOut)) {
     lines.push("", c.trainedShares?.[split] ? `## ${comparedOn(c, split)}` : `## Held out: ${split}`, "");

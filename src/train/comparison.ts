@@ -47,7 +47,8 @@ export interface ComparisonPlan {
   /** The episode limit, if that ends training instead of iterations. */
   readonly episodes?: number | undefined;
   readonly tasks: number;
-  readonly contextTokens: number;
+  /** Default: what the engine plans, or 128. */
+  readonly contextTokens: number | undefined;
   /** The code that makes the runs, in a few words. */
   readonly code: string;
   readonly stop: AbortSignal;
