@@ -187,14 +187,14 @@ function progressOf(total: number, threads: number, io: Io) {
   let left = total;
   const made: number[] = [];
   return (method: string, seed: number, run: ArenaRun, again: boolean): void => {
-    left--;
+    left = Math.max(0, left - 1); // steps beyond a grid's end were not planned
     if (again) return;
     if (method !== untrained) made.push(run.seconds);
     // runs of the start itself are too short to say how long training takes
     const estimate = made.length === 0 ? "" : `, about ${duration((left * mean(made)) / threads)}`;
     const share = (x: number): string => `${(100 * x).toFixed(1)} %`;
     io.error(
-      `${method}, seed ${seed}: ${share(run.test)} on test, ${share(run.validation)} on validation, ${duration(run.seconds)}; ${Math.max(0, left)} of ${total} runs left${estimate}`,
+      `${method}, seed ${seed}: ${share(run.test)} on test, ${share(run.validation)} on validation, ${duration(run.seconds)}; ${left} of ${total} runs left${estimate}`,
     );
   };
 }
