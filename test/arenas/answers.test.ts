@@ -5,10 +5,8 @@ import { test } from "node:test";
 import type { Arena } from "../../src/arenas/arena.ts";
 import { arenas } from "../../src/arenas/index.ts";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task, Trajectory } from "../../src/core/types.ts";
-import type { Environment, Player } from "../../src/env/environment.ts";
-import { scriptActor } from "../../src/rollout/actor.ts";
-import { playEpisode } from "../../src/rollout/episode.ts";
+import type { Environment } from "../../src/env/environment.ts";
+import { playedBy } from "../env/play.ts";
 
 /** A changed answer makes another arena: give it another name, and leave these as they are. */
 const frozen: Readonly<Record<string, string>> = {
@@ -38,20 +36,10 @@ async function answers(arena: Arena): Promise<string> {
       };
     },
   };
-  const played = async (task: Task, player: Player): Promise<Trajectory> =>
-    (
-      await playEpisode({
-        environment: watched,
-        task,
-        id: task.id,
-        actor: () => scriptActor("policy", player),
-        random: randomStream(task.id),
-      })
-    )[0]!;
   for (const split of environment.splits)
     for (const task of environment.tasks(split).slice(0, 20)) {
-      const right = await played(task, environment.expert!);
-      const wrong = await played(task, environment.flawed!);
+      const right = await playedBy(watched, task, environment.expert!);
+      const wrong = await playedBy(watched, task, environment.flawed!);
       for (const [first, second] of [
         [right, wrong],
         [wrong, right],

@@ -8,21 +8,12 @@ import { phrasesOf } from "../../src/arenas/programs/tasks.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "../../src/core/types.ts";
 import type { Player } from "../../src/env/environment.ts";
-import { scriptActor } from "../../src/rollout/actor.ts";
-import { playEpisode } from "../../src/rollout/episode.ts";
+import { playedBy } from "../env/play.ts";
 
 const world = programs.environment();
 
-async function played(task: Task, player: Player, seed = 1): Promise<Trajectory> {
-  const [trajectory] = await playEpisode({
-    environment: world,
-    task,
-    id: task.id,
-    actor: () => scriptActor("policy", player),
-    random: randomStream(seed).split(task.id),
-  });
-  return trajectory!;
-}
+const played = (task: Task, player: Player, seed = 1): Promise<Trajectory> =>
+  playedBy(world, task, player, randomStream(seed).split(task.id));
 
 const successOf = async (player: Player, split: string): Promise<number> => {
   const all = await Promise.all(world.tasks(split).map((task) => played(task, player)));

@@ -16,22 +16,12 @@ import {
 import { randomStream } from "../../src/core/random.ts";
 import type { Task } from "../../src/core/types.ts";
 import type { Player } from "../../src/env/environment.ts";
-import { scriptActor } from "../../src/rollout/actor.ts";
-import { playEpisode } from "../../src/rollout/episode.ts";
+import { playedBy } from "../env/play.ts";
 
 const world = trails();
 const trailOf = ({ metadata }: Task): Trail => metadata as unknown as Trail;
 
-const play = async (task: Task, player: Player) =>
-  (
-    await playEpisode({
-      environment: world,
-      task,
-      id: task.id,
-      actor: () => scriptActor("policy", player),
-      random: randomStream(task.id),
-    })
-  )[0]!;
+const play = (task: Task, player: Player) => playedBy(world, task, player);
 
 test("the expert arrives in as many moves as there are junctions; the flawed player in some of the trails", async () => {
   let arrived = 0;

@@ -2,6 +2,8 @@
 import { type Random, randomStream } from "../../src/core/random.ts";
 import type { Ending, Message, Task, Trajectory, Turn } from "../../src/core/types.ts";
 import type { Environment, Player } from "../../src/env/environment.ts";
+import { scriptActor } from "../../src/rollout/actor.ts";
+import { playEpisode } from "../../src/rollout/episode.ts";
 
 export interface Played {
   readonly conversation: readonly Message[];
@@ -41,6 +43,17 @@ export async function play(
 
 export const isSuccess = (played: Played): boolean =>
   played.end.kind === "done" && played.end.success === true;
+
+/** The trajectory of an episode that a scripted player plays. */
+export async function playedBy(
+  environment: Environment,
+  task: Task,
+  player: Player,
+  random: Random = randomStream(task.id),
+): Promise<Trajectory> {
+  const actor = () => scriptActor("policy", player);
+  return (await playEpisode({ environment, task, id: task.id, actor, random }))[0]!;
+}
 
 /** The trajectory of these actions. */
 export function trajectoryOf(
