@@ -15,6 +15,7 @@ import { makeEngine } from "./catalogue.ts";
 import { type ChatFlags, chatOf, spendLine } from "./chat.ts";
 import { downloading, type Io, lateNote } from "./output.ts";
 import { existingStore } from "./runs.ts";
+import { requireModelFor } from "./sampling.ts";
 import { statedServer } from "./tinker.ts";
 import { type FoundWeights, findWeights } from "./weights.ts";
 
@@ -61,6 +62,10 @@ export async function evaluatedPolicy(
   const version = await versionWithArtefact(flags, found);
   const told = version && { artefact: version };
   const talking = talkingFlags(flags, found);
+  const from = talking
+    ? undefined
+    : (flags.model ?? (found && isGguf(found.weights) ? found.weights : undefined));
+  if (from === undefined) requireModelFor(flags, ["toolsInText"], "a pretrained --model");
   if (talking) {
     let chat: Chat | undefined;
     return {
@@ -72,37 +77,31 @@ export async function evaluatedPolicy(
     };
   }
   if (flags.model !== undefined && named !== undefined) throw bothNamed(named, flags.model);
-  const reading = <T>(name: string, opening: Promise<T>): Promise<T> =>
-    lateNote(io, `Reading ${name}.`, opening);
-  const from = flags.model ?? (found && isGguf(found.weights) ? found.weights : undefined);
-  if (from !== undefined) {
-    const { toolsInText } = flags;
-    const engine = await makeEngine("local", { model: from, toolsInText }, { progress: downloading(io) });
-    const create = async (): Promise<Model> =>
-      engine.create({
-        id: "policy",
-        seed: 1,
-        vocabulary: [],
-        contextTokens: await engine.contextTokens!(),
-      });
-    return {
-      name: from,
-      ...(found && { found }),
-      ...told,
-      open: () => reading(from, create()),
-      dispose: () => engine.dispose(),
-    };
-  }
-  if (!found || named === undefined) throw nobody(where);
-  const { begun } = found;
-  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
+  const name = from ?? named;
+  if (name === undefined) throw nobody(where);
+  const { engine, open } = from === undefined ? await ofRun(found!) : await pretrained(from, flags, io);
   return {
-    name: named,
-    found,
+    name,
+    ...(found && { found }),
     ...told,
-    open: () => reading(named, engine.open("policy", found.weights)),
+    open: () => lateNote(io, `Reading ${name}.`, open()),
     dispose: () => engine.dispose(),
   };
+}
+
+async function ofRun({ begun, weights }: FoundWeights) {
+  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
+  return { engine, open: () => engine.open("policy", weights) };
+}
+
+/** A model that no run has trained, with as long a context as a run would give it. */
+async function pretrained(model: string, { toolsInText }: EvaluationFlags, io: Io) {
+  const engine = await makeEngine("local", { model, toolsInText }, { progress: downloading(io) });
+  const open = async (): Promise<Model> => {
+    const contextTokens = await engine.contextTokens!();
+    return engine.create({ id: "policy", seed: 1, vocabulary: [], contextTokens });
+  };
+  return { engine, open };
 }
 
 /** What a report says of it; nothing where nobody would expect that something is told. */

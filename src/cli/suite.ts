@@ -14,21 +14,20 @@ import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./numbers.ts";
 import { duration, type Io, paint, progressLine, roomOf, table } from "./output.ts";
+import type { SamplingFlags } from "./sampling.ts";
 
 /** What of `whetstone eval` a suite takes, and what it leaves to itself. */
-export interface SuiteCommand extends ChatFlags {
+export interface SuiteCommand extends ChatFlags, SamplingFlags {
   readonly env?: string;
   readonly split?: string;
   readonly failUnder?: string;
   readonly tasks?: string;
-  readonly greedy?: true;
   readonly seed: string;
   readonly store: string;
   readonly artefact?: string;
   readonly player?: string;
   readonly out?: string;
-  readonly temperature?: string;
-  readonly topP?: string;
+  readonly toolsInText?: true;
   readonly show?: string;
 }
 

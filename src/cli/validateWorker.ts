@@ -1,7 +1,7 @@
 /** The thread in which `whetstone validate` loads an environment and plays it. */
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorCode, type ErrorParts, isWhetstoneError } from "../core/errors.ts";
-import { type Finding, isError } from "../core/finding.ts";
+import { type CheckResult, type Finding, isError } from "../core/finding.ts";
 import type { Codec } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { type FirstReplies, firstReplies, signalFindings } from "../diagnose/environment/firstReplies.ts";
@@ -67,8 +67,11 @@ try {
   const { model } = order;
   const looks = model !== undefined && order.groups > 0 && !report.findings.some(isError);
   const look = looks && (await lookedAt(environment, model, contextTokens));
-  if (look) answer({ type: "report", report: withSignal(report, look), replies: look.replies });
-  else answer({ type: "report", report });
+  if (look) {
+    const checks = [...report.checks, ...look.checks];
+    const findings = [...report.findings, ...look.findings];
+    answer({ type: "report", report: { ...report, checks, findings }, replies: look.replies });
+  } else answer({ type: "report", report });
 } catch (error) {
   if (isWhetstoneError(error)) {
     const { cause: _, ...parts } = error.parts;
@@ -98,6 +101,7 @@ async function codecFor({ vocabulary }: Environment): Promise<Codec | undefined>
 interface Look {
   readonly replies: FirstReplies;
   readonly findings: readonly Finding[];
+  readonly checks: readonly CheckResult[];
 }
 
 /** Lets the model play until it has, or time is up. */
@@ -106,6 +110,7 @@ async function lookedAt(environment: Environment, from: string, contextTokens: n
   const split = environment.splits.includes("train") ? "train" : environment.splits[0]!;
   const tasks = someTasks([environment.tasks(split)], groups);
   answer({ type: "replies", episodes: tasks.length * groupSize });
+  answer({ type: "call", call: "A call in an episode of the model" });
   const engine = await makeEngine("local", { model: from, ...(toolsInText && { toolsInText }) });
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -119,8 +124,10 @@ async function lookedAt(environment: Environment, from: string, contextTokens: n
     const replies = await firstReplies({
       ...{ environment, model, tasks, groupSize, temperature, random, onEpisode, late },
     });
-    const tools = toolFindings(environment.tools ?? [], model.codec);
-    return { replies: withoutTokens(replies), findings: [...tools, ...signalFindings(replies)] };
+    const { tools = [] } = environment;
+    const findings = [...toolFindings(tools, model.codec), ...signalFindings(replies)];
+    const checks = checksOf(tools.length > 0, replies.groups > 0, findings);
+    return { replies: withoutTokens(replies), findings, checks };
   } finally {
     clearTimeout(timer);
     await engine.dispose();
@@ -135,13 +142,14 @@ function withoutTokens(replies: FirstReplies): FirstReplies {
   return { ...replies, shown };
 }
 
-function withSignal(report: EnvironmentReport, { replies, findings: found }: Look): EnvironmentReport {
-  const missing = found.some(({ check }) => check === "signal");
-  const state = missing ? "found" : replies.groups === 0 ? "not measured" : "passed";
-  const title = "rewards differ within some groups of the model's replies";
-  return {
-    ...report,
-    findings: [...report.findings, ...found],
-    checks: [...report.checks, { check: "signal", title, state }],
+/** What was looked at, and whether it was found wanting. */
+function checksOf(tools: boolean, measured: boolean, findings: readonly Finding[]): readonly CheckResult[] {
+  const result = (check: string, title: string, looked: boolean): CheckResult => {
+    const found = findings.some((f) => f.check === check);
+    return { check, title, state: found ? "found" : looked ? "passed" : "not measured" };
   };
+  return [
+    ...(tools ? [result("tools", "the model's chat template offers the tools", true)] : []),
+    result("signal", "rewards differ within some groups of the model's replies", measured),
+  ];
 }

@@ -211,6 +211,20 @@ test("validate keeps to its time, and counts whole groups only", async () => {
   assert.match(out, /of 2 episodes; time was too short for a whole group/);
 });
 
+test("validate ends an environment that a reply of the model blocks", async () => {
+  const blocking = join(folder, "blocking.ts");
+  writeFileSync(
+    blocking,
+    readFileSync(environment, "utf8")
+      .replace("const success", "while (!content.includes('hello')); const success")
+      .replace("actionTokens: 6 }", "actionTokens: 6, seconds: 1 }, vocabulary: () => ['hello']"),
+  );
+  const asked = ["--replies", "1", "--group-size", "2", "--episodes", "1"];
+  const { code, out } = await inProcess(["validate", blocking, "--model", model, ...asked]);
+  assert.equal(code, 1);
+  assert.match(out, /error: A call in an episode of the model blocked its thread for more than 1 s/);
+});
+
 test("train measures and samples as it is told, and keeps to it when it goes on", async () => {
   const out = join(folder, "run");
   const run = ["train", "--env", environment, "--model", model, "--out", out, "--json"];
@@ -255,6 +269,8 @@ test("one clear error for each wrong option", async () => {
     [["eval", ...pretrained, "--greedy", "--temperature", "1"], /--temperature: got 1 for greedy replies/],
     [["eval", ...pretrained, "--reply-tokens", "0"], /--reply-tokens: got "0"/],
     [["eval", ...pretrained, "--show", "0"], /--show: got "0"/],
+    [["eval", "--tools-in-text", "--env", environment], /--tools-in-text: got no model/],
+    [["eval", "--env", environment], /nothing to measure, expected a run, a checkpoint, --model or --chat/],
     [["eval", model, ...pretrained], /--model: got .* beside it/],
     [["eval", "--model", model], /--env: got no environment/],
     [["eval", "--model", "none.gguf", "--env", environment], /none\.gguf.*which is not there/],
