@@ -208,7 +208,7 @@ test("validate keeps to its time, and counts whole groups only", async () => {
   const began = performance.now();
   const { out } = await inProcess(["validate", slow, "--model", model, ...asked]);
   assert.ok(performance.now() - began < 30_000);
-  assert.match(out, /of 2 episodes; time was too short for a whole group/);
+  assert.match(out, /time was too short for a whole group/);
 });
 
 test("validate ends an environment that a reply of the model blocks", async () => {
