@@ -9,6 +9,7 @@ import { budget } from "../engine/chat/budget.ts";
 import { chatModel } from "../engine/chat/chat.ts";
 import { openLedger } from "../engine/chat/ledger.ts";
 import { number } from "./output.ts";
+import { replyTokensOf } from "./sampling.ts";
 
 export interface ChatFlags {
   readonly chat?: string;
@@ -21,6 +22,8 @@ export interface ChatFlags {
   readonly maxCalls?: number;
   /** Most tokens, read and written. */
   readonly maxTokens?: number;
+  /** Most tokens of a reply. Default: the chat engine's. */
+  readonly replyTokens?: string;
   readonly cache: string;
 }
 
@@ -31,7 +34,10 @@ export const withChatFlags = (command: Command): Command =>
       "--chat <url>",
       "measure a model behind an OpenAI-compatible address, e.g. http://127.0.0.1:8080/v1",
     )
-    .option("--model <name>", "with --chat: which of its models")
+    .option(
+      "--model <folder|file.gguf|owner/name>",
+      "pretrained model: a folder, a file, or a name on the Hugging Face Hub; with --chat: name of one of the API's models",
+    )
     .option(
       "--key-env <name>",
       "with --chat: environment variable that holds the key (default: OPENAI_API_KEY)",
@@ -51,6 +57,7 @@ export const withChatFlags = (command: Command): Command =>
  */
 export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Chat {
   const { chat: url = "", model, keyEnv = "OPENAI_API_KEY", cache } = flags;
+  const replyTokens = replyTokensOf(flags);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw wrong(
       "--chat",
@@ -92,6 +99,7 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
     ),
     cache,
     stop,
+    ...(replyTokens !== undefined && { maxTokens: replyTokens }),
     key: key === undefined ? `(${keyEnv} is not set)` : `in ${keyEnv}`,
     ...(input === undefined || output === undefined ? {} : { price: { input, output } }),
   });

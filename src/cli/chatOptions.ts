@@ -16,6 +16,8 @@ export interface ChatModelSettings {
   readonly maxCalls?: number | undefined;
   /** Most tokens, read and written. */
   readonly maxTokens?: number | undefined;
+  /** Most tokens of a reply. */
+  readonly replyTokens?: number | undefined;
   /** Folder of replies. */
   readonly cache?: string | undefined;
   /** Where the run notes what it has spent: its limits hold for all its processes together. No flag. */
@@ -30,6 +32,7 @@ export const chatModelKeys = [
   "price",
   "maxCalls",
   "maxTokens",
+  "replyTokens",
   "cache",
   "ledger",
 ] as const;
@@ -44,7 +47,8 @@ export async function configuredChatEngine(
   say: (line: string) => void,
   stop: AbortSignal = new AbortController().signal,
 ): Promise<Engine> {
-  const { model, url, keyEnv, maxSpend, price, maxCalls, maxTokens, cache = "runs/chat", ledger } = told;
+  const { model, url, keyEnv, maxSpend, price, maxCalls, maxTokens, replyTokens } = told;
+  const { cache = "runs/chat", ledger } = told;
   if (url === undefined || model === undefined) {
     throw new WhetstoneError("option.range", {
       where: "--engine chat",
@@ -60,6 +64,7 @@ export async function configuredChatEngine(
     ...(price === undefined ? {} : { price }),
     ...(maxCalls === undefined ? {} : { maxCalls }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(replyTokens === undefined ? {} : { replyTokens: String(replyTokens) }),
   };
   const chat = chatOf(
     { chat: url, model, cache, ...(keyEnv === undefined ? {} : { keyEnv }), ...limits },

@@ -2,10 +2,12 @@
 
 import type { Command } from "commander";
 import { counted } from "../common/text/counted.ts";
+import { oneLine } from "../common/text/oneLine.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine } from "../core/finding.ts";
 import { randomStream } from "../core/random.ts";
+import { toolFindings } from "../diagnose/environment/toolFinding.ts";
 import {
   type Examination,
   examine,
@@ -20,23 +22,35 @@ import { limitConcurrency } from "../train/limit.ts";
 import { splitName } from "../train/splits.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { type ChatFlags, withChatFlags } from "./chat.ts";
-import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
+import { artefactLines, evaluatedPolicy, withToolsInText } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { numberOption, statedNumber } from "./numbers.ts";
 import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
 import { type RunRecord, recordedConfig, recordedEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
+import {
+  replyTokensOf,
+  type Sampling,
+  type SamplingFlags,
+  samplingOf,
+  samplingWords,
+  withReplyTokens,
+  withSamplingFlags,
+} from "./sampling.ts";
 import { evalSuite } from "./suite.ts";
+import { episodeLines, episodeRecord } from "./transcript.ts";
 
-interface EvalOptions extends ChatFlags {
+interface EvalOptions extends ChatFlags, SamplingFlags {
   readonly env?: string;
   readonly split?: string;
   readonly tasks?: string;
-  readonly greedy?: true;
   readonly seed: string;
   readonly failUnder?: string;
   readonly store: string;
   readonly artefact?: string;
+  readonly toolsInText?: true;
+  /** Episodes to print. */
+  readonly show?: string;
   readonly suite?: string;
   readonly player?: string;
   readonly out?: string;
@@ -46,10 +60,11 @@ export function addEval(program: Command, io: Io): void {
   const command = addCommand(
     program,
     "eval",
-    "Measure a run, a checkpoint or a chat model on held-out tasks.",
+    "Measure a run, a checkpoint, a pretrained model or a chat model on held-out tasks.",
     [
       "whetstone eval facts-grpo-1",
       "whetstone eval runs/facts-grpo-1/best --greedy --tasks 400",
+      "whetstone eval --model SmolLM2-135M-Instruct.Q4_1.gguf --env my.ts --tasks 20 --greedy --show 3",
       "whetstone eval facts-grpo-1 --fail-under 0.8 --json",
       "whetstone eval facts-gepa-1 --artefact none",
       "whetstone eval entangled-grpo-1 --suite multiturninstruct --out report.md",
@@ -58,17 +73,17 @@ export function addEval(program: Command, io: Io): void {
       "whetstone eval --chat http://127.0.0.1:8080/v1 --model qwen3 --env facts --artefact runs/facts-gepa-1/artefact",
     ],
   );
-  withChatFlags(command)
-    .argument("[run-or-checkpoint]", "a run's id or folder, or the folder of a checkpoint")
+  withToolsInText(withSamplingFlags(withChatFlags(command)))
+    .argument("[run-or-checkpoint]", "a run's id or folder, the folder of a checkpoint, or a GGUF file")
     .option("--env <name>", "environment, or a module that exports one (default: the run's own)")
     .option("--split <name>", "set of tasks (default: the first held-out one)")
     .option("--tasks <n>", "maximum number of tasks (default: all)")
-    .option("--greedy", "take the most probable action instead of sampling")
     .option("--seed <n>", "seed of the sampling", "1")
     .option(
       "--artefact <version>",
       "artefact for the policy: a version of the store by name or id, a folder, a text file, or none (default: the one that its run wrote)",
     )
+    .option("--show <n>", "print this many episodes: prompts, replies and rewards")
     .option("--fail-under <share>", "exit 1 when success is below this share, from 0 to 1")
     .option("--suite <name>", `run this benchmark suite instead: ${suites.map((s) => s.name).join(", ")}`)
     .option(
@@ -87,8 +102,12 @@ export function addEval(program: Command, io: Io): void {
 async function evalPolicy(named: string | undefined, options: EvalOptions, io: Io): Promise<void> {
   refuseOfSuites(options);
   const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-  const { found, artefact: applied, open, dispose } = await evaluatedPolicy(named, options, io);
-  const environment = await environmentOf(options.env, found?.begun);
+  const shown = options.show === undefined ? 0 : statedNumber("--show", options.show, 1);
+  const sampling = samplingOf(options);
+  const asked = replyTokensOf(options);
+  const { found, artefact: applied, open, dispose } = await evaluatedPolicy("eval", named, options, io);
+  const replyTokens = asked ?? found?.begun?.parts.replyTokens;
+  const environment = withReplyTokens(await environmentOf(options.env, found?.begun), replyTokens);
   const split = options.split ?? heldOut(environment);
   if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
   const examined = await examine(environment, { ...quickly, play: [split] });
@@ -108,14 +127,15 @@ async function evalPolicy(named: string | undefined, options: EvalOptions, io: I
     try {
       const agent = await open(stop);
       const reading = "codec" in agent ? agent : undefined;
-      for (const finding of reportOf(examined, reading).findings)
-        if (finding.check !== "splits") io.error(`warning: ${findingLine(finding)}`);
+      const tools = reading ? toolFindings(environment.tools ?? [], reading.codec) : [];
+      for (const finding of [...reportOf(examined, reading).findings, ...tools])
+        if (finding.check !== "splits") io.error(`warning: ${oneLine(findingLine(finding))}`);
       return await evaluate({
         environment,
         agent,
         split,
         trainedShare,
-        mode: options.greedy ? "greedy" : "sampled",
+        ...sampling,
         tasks,
         random: randomStream(seed),
         limit: limitConcurrency(64),
@@ -129,11 +149,23 @@ async function evalPolicy(named: string | undefined, options: EvalOptions, io: I
     }
   });
   if (measured === undefined) return;
-  report(measured, { options, applied, folder: found?.folder, trainedShare, least }, io);
+  const episodes = [...Map.groupBy(measured.trajectories, ({ episode }) => episode).values()];
+  for (const played of episodes.slice(0, shown)) {
+    io.record(episodeRecord(played));
+    io.say(...episodeLines(played, io), "");
+  }
+  report(
+    measured,
+    { options, sampling, replyTokens, applied, folder: found?.folder, trainedShare, least },
+    io,
+  );
 }
 
 interface Evaluated {
   readonly options: EvalOptions;
+  readonly sampling: Sampling;
+  /** Where it is not the environment's own. */
+  readonly replyTokens: number | undefined;
   readonly applied: Awaited<ReturnType<typeof evaluatedPolicy>>["artefact"];
   readonly folder: string | undefined;
   readonly trainedShare: number;
@@ -143,23 +175,26 @@ interface Evaluated {
 
 function report(
   { result, trajectories }: Awaited<ReturnType<typeof evaluate>>,
-  { options, applied, folder, trainedShare, least }: Evaluated,
+  { options, sampling, replyTokens, applied, folder, trainedShare, least }: Evaluated,
   io: Io,
 ): void {
-  const failures = trajectories.flatMap(({ end }) => (end.kind === "failed" ? [end.message] : []));
+  const failures = trajectories.flatMap(({ end }) => (end.kind === "failed" ? [oneLine(end.message)] : []));
   const passed = least === undefined || result.success.mean >= least;
   io.record({
     type: "evaluation",
     ...(folder !== undefined && { folder }),
-    ...(options.chat !== undefined && { chat: options.chat, model: options.model }),
+    ...(options.chat !== undefined && { chat: options.chat }),
+    ...(options.model !== undefined && { model: options.model }),
     artefact: applied ? { id: applied.id, name: applied.name, kind: applied.artefact.kind } : null,
     ...result,
+    ...sampling,
+    ...(replyTokens !== undefined && { replyTokens }),
     ...(least !== undefined && { failUnder: least, passed }),
   });
   io.say(
     ...folded(
       io,
-      `${splitName(result.split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
+      `${splitName(result.split, trainedShare)}, ${samplingWords(sampling)}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
     ),
     ...artefactLines(applied, options.artefact),
   );
@@ -194,7 +229,7 @@ async function environmentOf(named: string | undefined, begun: RunRecord | undef
   if (begun) return recordedEnvironment(begun, await recordedConfig(begun));
   throw new WhetstoneError("option.range", {
     where: "--env",
-    got: "no environment, and no run.json above the checkpoint that names one",
+    got: "no environment, and no run that names one",
     expected: "an environment",
     fix: "Name one; whetstone envs lists them.",
   });

@@ -1,18 +1,21 @@
-/** Whom `whetstone eval` measures: a run's policy or a model of others, and what it is told. */
+/** Whom `whetstone eval` measures and `whetstone play` watches: a run's policy or a model of others, and what it is told. */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { Command } from "commander";
 import { type ArtefactVersion, artefactWords } from "../core/artefact.ts";
 import type { Chat } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
+import { isGguf } from "../engine/local/gguf/model.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import { bestArtefact, currentArtefact } from "../train/artefacts.ts";
 import { checkpointState, findCheckpoint } from "../train/checkpoint.ts";
 import { artefactAt } from "./artefacts.ts";
 import { makeEngine } from "./catalogue.ts";
 import { type ChatFlags, chatOf, spendLine } from "./chat.ts";
-import type { Io } from "./output.ts";
+import { downloading, type Io, lateNote } from "./output.ts";
 import { existingStore } from "./runs.ts";
+import { requireModelFor } from "./sampling.ts";
 import { statedServer } from "./tinker.ts";
 import { type FoundWeights, findWeights } from "./weights.ts";
 
@@ -21,7 +24,16 @@ export interface EvaluationFlags extends ChatFlags {
   readonly store: string;
   /** A version by name or id, a path, or "none". Default: what the run wrote. */
   readonly artefact?: string;
+  /** With a pretrained model. */
+  readonly toolsInText?: true;
 }
+
+/** Adds the option that a pretrained model may need. */
+export const withToolsInText = (command: Command): Command =>
+  command.option(
+    "--tools-in-text",
+    "with a pretrained --model: write tools, calls and results into the messages, if its chat template has no place for them",
+  );
 
 export interface EvaluatedPolicy {
   readonly name: string;
@@ -34,19 +46,26 @@ export interface EvaluatedPolicy {
 }
 
 /**
+ * The policy that a command was told to look at.
+ *
  * A chat model takes the place of a run's weights, and is told what the run wrote. A run whose policy was one already is
  * measured with that one, unless another is named.
- * @param named a run or a checkpoint; without one, the flags name a chat model.
+ * @param where the command, for errors. @param named a run, a checkpoint or a GGUF file; without one, the flags name a chat model or a pretrained one.
  */
 export async function evaluatedPolicy(
+  where: string,
   named: string | undefined,
   flags: EvaluationFlags,
   io: Io,
 ): Promise<EvaluatedPolicy> {
-  const found = named === undefined ? undefined : await findWeights("eval", named, flags.store);
+  const found = named === undefined ? undefined : await findWeights(where, named, flags.store);
   const version = await versionWithArtefact(flags, found);
   const told = version && { artefact: version };
   const talking = talkingFlags(flags, found);
+  const from = talking
+    ? undefined
+    : (flags.model ?? (found && isGguf(found.weights) ? found.weights : undefined));
+  if (from === undefined) requireModelFor(flags, ["toolsInText"], "a pretrained --model");
   if (talking) {
     let chat: Chat | undefined;
     return {
@@ -57,16 +76,32 @@ export async function evaluatedPolicy(
       dispose: async () => void (chat && io.error(spendLine(chat.spent()))),
     };
   }
-  if (!found || named === undefined) throw nobody();
-  const { begun } = found;
-  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
+  if (flags.model !== undefined && named !== undefined) throw bothNamed(named, flags.model);
+  const name = from ?? named;
+  if (name === undefined) throw nobody(where);
+  const { engine, open } = from === undefined ? await ofRun(found!) : await pretrained(from, flags, io);
   return {
-    name: named,
-    found,
+    name,
+    ...(found && { found }),
     ...told,
-    open: () => engine.open("policy", found.weights),
+    open: () => lateNote(io, `Reading ${name}.`, open()),
     dispose: () => engine.dispose(),
   };
+}
+
+async function ofRun({ begun, weights }: FoundWeights) {
+  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
+  return { engine, open: () => engine.open("policy", weights) };
+}
+
+/** A model that no run has trained, with as long a context as a run would give it. */
+async function pretrained(model: string, { toolsInText }: EvaluationFlags, io: Io) {
+  const engine = await makeEngine("local", { model, toolsInText }, { progress: downloading(io) });
+  const open = async (): Promise<Model> => {
+    const contextTokens = await engine.contextTokens!();
+    return engine.create({ id: "policy", seed: 1, vocabulary: [], contextTokens });
+  };
+  return { engine, open };
 }
 
 /** What a report says of it; nothing where nobody would expect that something is told. */
@@ -126,12 +161,19 @@ async function artefactOf({ weights, begun }: FoundWeights): Promise<ArtefactVer
   return last && bestArtefact(last.state);
 }
 
-const nobody = (): WhetstoneError =>
+const nobody = (where: string): WhetstoneError =>
   new WhetstoneError("option.range", {
-    where: "eval",
+    where,
     got: "nothing to measure",
-    expected: "a run, a checkpoint or --chat",
+    expected: "a run, a checkpoint, --model or --chat",
     fix: "Name a run; whetstone runs lists them.",
+  });
+const bothNamed = (named: string, model: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "--model",
+    got: `${model}, and ${named} beside it`,
+    expected: "one model",
+    fix: "Leave one of them out, or give --chat with the address of the API that has the model.",
   });
 const noHints = ({ name, id }: ArtefactVersion): WhetstoneError =>
   new WhetstoneError("option.range", {

@@ -9,7 +9,14 @@ import { type Settings, settingRows } from "../method/settings.ts";
 import { addNamed, type Choice } from "./choices.ts";
 import { seconds } from "./durations.ts";
 import { numberOption } from "./numbers.ts";
-import { evaluation, type RunConfig, runRows, text as textRule, warmStart } from "./runRows.ts";
+import {
+  evaluation,
+  evaluationRows,
+  type RunConfig,
+  runRows,
+  text as textRule,
+  warmStart,
+} from "./runRows.ts";
 
 export interface StatedRun extends Partial<RunConfig> {
   readonly settings?: Partial<Settings>;
@@ -17,11 +24,20 @@ export interface StatedRun extends Partial<RunConfig> {
   readonly options?: Choice;
 }
 
+/** Options that together are `evaluation`, as commander names them: `evalTasks` is its `tasks`. */
+const evaluationOptions = new Map(
+  Object.entries(evaluationRows).map(([name, row]) => [
+    `eval${name[0]!.toUpperCase()}${name.slice(1)}`,
+    { name, ...row },
+  ]),
+);
+
 const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
 
-/** Adds an option per row, and one per setting of methods. */
+/** Adds an option per row, and one per setting of evaluations and methods. */
 export function addRunOptions(command: Command): Command {
-  for (const { flag, help } of Object.values(runRows)) if (flag) command.option(flag, help);
+  for (const { flag, help } of [...Object.values(runRows), ...Object.values(evaluationRows)])
+    if (flag) command.option(flag, help);
   for (const [name, row] of Object.entries(settingRows)) {
     const value = "oneOf" in row && row.oneOf ? row.oneOf.join("|") : "n";
     command.option(`--${kebab(name)} <${value}>`, `${row.help} (default: the method's)`);
@@ -40,6 +56,7 @@ export const addSet = (command: Command): Command =>
 /** The options as written on the command line, with numbers read and each value checked. */
 export function statedRun(options: Readonly<Record<string, unknown>>): StatedRun {
   const run: Record<string, unknown> = {};
+  const evaluated: Record<string, unknown> = {};
   const { settings, own } = apartFrom((options.set ?? {}) as Choice);
   for (const [name, text] of Object.entries(options)) {
     if (text === undefined) continue;
@@ -48,19 +65,26 @@ export function statedRun(options: Readonly<Record<string, unknown>>): StatedRun
       const row = settingRows[name as keyof Settings];
       settings[name] = typeof row.default === "number" ? numberFrom(flag, text) : text;
     } else if (name in runRows) {
-      const { schema } = runRows[name as keyof RunConfig];
-      const value = numeric(schema) ? numberFrom(flag, text) : text;
-      const checked = schema.safeParse(value);
-      if (!checked.success) throw badValue(flag, text, checked.error);
-      run[name] = checked.data;
+      run[name] = checkedValue(flag, text, runRows[name as keyof RunConfig].schema);
+    } else {
+      const row = evaluationOptions.get(name);
+      if (row) evaluated[row.name] = checkedValue(flag, text, row.schema);
     }
   }
   if (typeof run.budget === "string") seconds("--budget", run.budget);
   return {
     ...run,
+    ...(Object.keys(evaluated).length > 0 && { evaluation: evaluated }),
     ...(Object.keys(settings).length > 0 && { settings }),
     ...(Object.keys(own).length > 0 && { options: own }),
   };
+}
+
+/** @throws WhetstoneError `option.range` for a text that the schema refuses. */
+function checkedValue(flag: string, text: unknown, schema: z.ZodType): unknown {
+  const checked = schema.safeParse(numeric(schema) ? numberFrom(flag, text) : text);
+  if (checked.success) return checked.data;
+  throw badValue(flag, text, checked.error);
 }
 
 /** What `--set` names: settings of every method, and options of a method's own. */

@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import type { Command } from "commander";
 import type { Interval } from "../core/interval.ts";
+import type { FetchProgress } from "../engine/local/hub.ts";
 import { asCalled, calledHere } from "./called.ts";
 
 export interface Io {
@@ -202,7 +203,17 @@ export function progressLine(
   };
 }
 
-/** The same for work that usually ends at once: it prints nothing in its first two seconds. */
+/** Says what is waited for, once that has taken two seconds. */
+export async function lateNote<T>(io: Pick<Io, "error">, line: string, work: Promise<T>): Promise<T> {
+  const late = setTimeout(() => io.error(line), 2000);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** As {@link progressLine}, for work that usually ends at once: it prints nothing in its first two seconds. */
 export function lateProgress(
   io: Pick<Io, "error" | "json">,
   what: string,
@@ -223,5 +234,16 @@ export function lateProgress(
       clearTimeout(begin);
       line.close();
     },
+  };
+}
+
+/** A line every few seconds while a model comes from the Hub. */
+export function downloading(io: Pick<Io, "error">): (at: FetchProgress) => void {
+  let said = Date.now();
+  return ({ file, bytes, ofBytes }) => {
+    if (Date.now() - said < 2000 && bytes < ofBytes) return;
+    said = Date.now();
+    const megabytes = (n: number): string => (n / 1e6).toFixed(0);
+    io.error(`Fetching ${file}: ${megabytes(bytes)} of ${megabytes(ofBytes)} MB`);
   };
 }

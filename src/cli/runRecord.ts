@@ -38,6 +38,7 @@ const partsSchema = z.object({
     "keyEnv",
     "reduction",
     "samplers",
+    "replyTokens",
   ),
   /** Where the examples of the run came from, and the environment that it is measured in; "" for none. */
   feedback: z.exactOptional(
@@ -113,12 +114,18 @@ export function recordOf(
   parts: Parts,
   adjustable: AdjustableParts,
 ): RunRecord {
-  const { settings: _, feedback: __, ...made } = parts;
+  const { settings: _, feedback: __, replyTokens, ...made } = parts;
   const { modules: ___, cache, ...bounds } = adjustable;
+  const engine = engineNames.find((name) => name === config.engine);
   return {
-    ...{ out, config, parts, adjustable },
-    engine: engineNames.find((name) => name === config.engine),
-    engineOptions: { ...made, ...bounds, ...(cache !== undefined && { cache: resolve(out, cache) }) },
+    ...{ out, config, parts, adjustable, engine },
+    engineOptions: {
+      ...made,
+      ...bounds,
+      ...(cache !== undefined && { cache: resolve(out, cache) }),
+      // other models read it as a limit of the environment
+      ...(engine === "chat" && replyTokens !== undefined && { replyTokens }),
+    },
   };
 }
 
@@ -157,6 +164,7 @@ export function overlaid(
       "tokenizer",
       "reduction",
       "samplers",
+      "replyTokens",
     ),
     // a server that trains is part of what the run is; a model behind an API may move
     ...(engine !== "chat" && server),

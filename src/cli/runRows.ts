@@ -8,7 +8,7 @@ import { type Reduction, reductions } from "../engine/tinker/datum.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import { highestRate } from "../method/settings.ts";
-import type { EvaluationSettings, WarmStartSettings } from "../train/settings.ts";
+import { type EvaluationSettings, evaluationModes, type WarmStartSettings } from "../train/settings.ts";
 import { type EngineName, engineNames } from "./catalogue.ts";
 
 /** A run as a config file or the command line states it. The command line wins. */
@@ -62,6 +62,8 @@ export interface RunConfig {
   readonly concurrency: number;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
+  /** Longest reply, in place of the environment's `limits.actionTokens`. */
+  readonly replyTokens: number;
   readonly checkpointSeconds: number;
   /** Imitate the environment's flawed player first. */
   readonly warmStart: boolean | Partial<WarmStartSettings>;
@@ -100,16 +102,13 @@ const above = z.number("a number above 0").positive("a number above 0");
 /** Of a sequence: no model has room for more. */
 const mostTokens = 2 ** 24;
 
-/** An object of numbers, each of which may be absent. */
-function partial<T extends object>(numbers: { readonly [K in keyof T]: z.ZodNumber }) {
+/** An object of these values, each of which may be absent. */
+function partial<T extends object>(values: { readonly [K in keyof T]: z.ZodType<T[K]> }) {
   const shape = Object.fromEntries(
-    Object.entries<z.ZodNumber>(numbers).map(([name, number]) => [name, number.optional()]),
+    Object.entries<z.ZodType>(values).map(([name, value]) => [name, value.optional()]),
   );
-  const schema = z.strictObject(shape, "an object of numbers");
-  return {
-    schema: schema as unknown as z.ZodType<{ readonly [K in keyof T]?: number }>,
-    names: Object.keys(numbers),
-  };
+  const schema = z.strictObject(shape, "an object of settings");
+  return { schema: schema as unknown as z.ZodType<Partial<T>>, names: Object.keys(values) };
 }
 
 export const warmStart = partial<WarmStartSettings>({
@@ -123,10 +122,36 @@ export const warmStart = partial<WarmStartSettings>({
   patience: count(1),
   tolerance: atLeast(0),
 });
+/** Evaluations, each setting with an option of its own; a missing or surplus row is a compile error. */
+export const evaluationRows: {
+  readonly [K in keyof EvaluationSettings]-?: Required<Row<EvaluationSettings[K]>>;
+} = {
+  tasks: {
+    flag: "--eval-tasks <n>",
+    help: "held-out tasks per split that are played before and after training; 0: none before (default: 200, or 100 with a pretrained --model)",
+    schema: count(0),
+  },
+  mode: {
+    flag: "--eval-mode <greedy|sampled|both>",
+    help: "how evaluations choose actions: the most probable token, sampled at temperature 1, or both, one after the other (default: both, or greedy with a pretrained --model; a chat model is sampled)",
+    schema: z.enum(evaluationModes),
+  },
+  every: {
+    flag: "--eval-every <n>",
+    help: "iterations between evaluations on the split validation, of which the best checkpoint becomes the result; 0: none (default: 10)",
+    schema: count(0),
+  },
+  validationTasks: {
+    flag: "--eval-validation-tasks <n>",
+    help: "tasks of such an evaluation (default: 100, or 50 with a pretrained --model)",
+    schema: count(1),
+  },
+};
 export const evaluation = partial<EvaluationSettings>({
-  tasks: count(0),
-  every: count(0),
-  validationTasks: count(1),
+  tasks: evaluationRows.tasks.schema,
+  mode: evaluationRows.mode.schema,
+  every: evaluationRows.every.schema,
+  validationTasks: evaluationRows.validationTasks.schema,
 });
 
 /** A missing or surplus row is a compile error. */
@@ -270,6 +295,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "maximum sequence length, in tokens (default: what the pretrained model and the memory allow, or 128 without one)",
     schema: count(8, mostTokens),
   },
+  replyTokens: {
+    flag: "--reply-tokens <n>",
+    help: "maximum length of a reply, in tokens of the model (default: the environment's limits.actionTokens)",
+    schema: count(1, mostTokens),
+  },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
     help: "seconds between checkpoints, or more where saving would take over 2 % of the time; 0: after every iteration",
@@ -300,7 +330,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     schema: z.union([z.literal(0), atLeast(1)]),
   },
   evaluation: {
-    help: "held-out tasks per split and mode; iterations between validations; validation tasks",
+    help: "held-out tasks per split; how actions are chosen; iterations between validations; validation tasks",
     schema: evaluation.schema,
   },
 };

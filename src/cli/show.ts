@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import { mean } from "../common/statistics/statistics.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Turn } from "../core/types.ts";
 import { healthOf } from "../diagnose/health/health.ts";
 import { computedInWords } from "../serve/dashboard/computed.ts";
 import { spellingOf } from "../serve/spelling.ts";
@@ -14,7 +13,7 @@ import { healthLines } from "./healthLines.ts";
 import { statedNumber } from "./numbers.ts";
 import { addCommand, folded, type Io, interval, number, paint, roomOf, table } from "./output.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
-import { transcript } from "./transcript.ts";
+import { transcript, turnsAsData } from "./transcript.ts";
 
 interface ShowOptions {
   readonly store: string;
@@ -199,17 +198,4 @@ async function showTranscripts(store: RunStore, run: Run, options: ShowOptions, 
       ),
     );
   }
-}
-
-function turnsAsData(turns: readonly Turn[], advantage: Float32Array | undefined) {
-  let at = 0;
-  return turns.map(({ tokens, ...turn }) => {
-    const count = tokens?.action.length ?? 0;
-    at += count;
-    return {
-      ...turn,
-      ...(tokens && { actionIds: [...tokens.action], logp: [...tokens.logp] }),
-      ...(tokens && advantage && { advantage: [...advantage.subarray(at - count, at)] }),
-    };
-  });
 }

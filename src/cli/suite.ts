@@ -14,19 +14,21 @@ import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./numbers.ts";
 import { duration, type Io, paint, progressLine, roomOf, table } from "./output.ts";
+import type { SamplingFlags } from "./sampling.ts";
 
 /** What of `whetstone eval` a suite takes, and what it leaves to itself. */
-export interface SuiteCommand extends ChatFlags {
+export interface SuiteCommand extends ChatFlags, SamplingFlags {
   readonly env?: string;
   readonly split?: string;
   readonly failUnder?: string;
   readonly tasks?: string;
-  readonly greedy?: true;
   readonly seed: string;
   readonly store: string;
   readonly artefact?: string;
   readonly player?: string;
   readonly out?: string;
+  readonly toolsInText?: true;
+  readonly show?: string;
 }
 
 /** @param named the run or checkpoint, where no scripted player is measured. */
@@ -105,12 +107,17 @@ function refuseOwn(command: SuiteCommand): void {
     ["--env", command.env],
     ["--split", command.split],
     ["--fail-under", command.failUnder],
+    ["--temperature", command.temperature],
+    ["--top-p", command.topP],
+    ["--reply-tokens", command.replyTokens],
+    ["--show", command.show],
   ] as const) {
     if (value === undefined) continue;
     throw new WhetstoneError("option.range", {
       where: flag,
       got: `${value} beside --suite`,
-      expected: "--suite without this option, since a suite has its own environments, splits and metrics",
+      expected:
+        "--suite without this option, since a suite has its own environments, splits, limits and metrics",
       fix: "Leave one of them out.",
     });
   }
@@ -125,17 +132,18 @@ interface FoundAgent {
 
 /** @throws WhetstoneError `option.range` unless a policy or a scripted player is named, and not both. */
 async function agentNamed(named: string | undefined, command: SuiteCommand, io: Io): Promise<FoundAgent> {
-  const { player, chat, artefact } = command;
-  const given = [named, player && "--player", chat && "--chat"].filter((x) => x !== undefined);
+  const { player, chat, model, artefact } = command;
+  const other = chat === undefined ? model && "--model" : "--chat";
+  const given = [named, player && "--player", other].filter((x) => x !== undefined);
   if (given.length === 0 || (player !== undefined && given.length > 1)) {
     throw new WhetstoneError("option.range", {
       where: "eval --suite",
       got: given.length === 0 ? "nothing to measure" : given.join(" and "),
-      expected: "one of a run or checkpoint, --player, or --chat",
+      expected: "one of a run or checkpoint, --player, --model, or --chat",
       fix: "Name a run (see whetstone runs), --player expert, or the address of a chat model.",
     });
   }
-  if (player === undefined) return await evaluatedPolicy(named, command, io);
+  if (player === undefined) return await evaluatedPolicy("eval --suite", named, command, io);
   if (artefact !== undefined) {
     throw new WhetstoneError("option.range", {
       where: "--artefact",

@@ -1,7 +1,6 @@
 /** `whetstone train`: a run. */
 import type { Command } from "commander";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
-import type { FetchProgress } from "../engine/local/hub.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
 import type { RunSummary } from "../train/run.ts";
 import { makeEngine } from "./catalogue.ts";
@@ -10,7 +9,7 @@ import { onSignal } from "./interrupted.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
-import { addCommand, folded, type Io } from "./output.ts";
+import { addCommand, downloading, folded, type Io } from "./output.ts";
 import { printReport, type RunReport } from "./report.ts";
 import { trainPlan } from "./trainPlan.ts";
 
@@ -35,6 +34,7 @@ export function addTrain(program: Command, io: Io): void {
       const stated = {
         ...config,
         ...line,
+        evaluation: { ...config.evaluation, ...line.evaluation },
         settings: { ...config.settings, ...line.settings },
         options: { ...config.options, ...line.options },
       };
@@ -118,14 +118,3 @@ const runExists = (out: string, config: string | undefined): WhetstoneError =>
     expected: "a new folder",
     fix: `Resume it with: whetstone train --out ${out} --resume; or name another folder${config === undefined ? "" : " with --out or there"}.`,
   });
-
-/** A line every few seconds while a model comes from the Hub. */
-function downloading(io: Io): (at: FetchProgress) => void {
-  let said = Date.now();
-  return ({ file, bytes, ofBytes }) => {
-    if (Date.now() - said < 2000 && bytes < ofBytes) return;
-    said = Date.now();
-    const megabytes = (n: number): string => (n / 1e6).toFixed(0);
-    io.error(`Fetching ${file}: ${megabytes(bytes)} of ${megabytes(ofBytes)} MB`);
-  };
-}

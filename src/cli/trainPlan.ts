@@ -26,6 +26,7 @@ import {
   stated,
   statedFeedback,
 } from "./runRecord.ts";
+import { withReplyTokens } from "./sampling.ts";
 
 /** What is known before there is an engine. */
 export interface TrainPlan {
@@ -85,6 +86,7 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
     ...stated(asked, "model", "size", "lora", "toolsInText", "device", "threads", "memory"),
     ...stated(asked, "url", "baseModel", "tokenizer", "keyEnv", "reduction", "samplers"),
     ...stated(asked, "maxSpend", "price", "maxCalls", "maxTokens", "cache"),
+    ...(name === "chat" && stated(asked, "replyTokens")),
   };
   const store = asked.store ?? defaultStore(out);
   return {
@@ -95,7 +97,7 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
       const source = statedFeedback(undefined, asked, measured?.name);
       const parts: Parts = { settings, ...(source && { feedback: source }) };
       const method = buildWith(recipe, settings, asked.options ?? {});
-      const trained = await trainedParts(method, source, feedback, measured);
+      const trained = await trainedParts(method, source, feedback, measured, asked.replyTokens);
       // a model of somebody else's speaks already
       const warmStart = model !== undefined || name === "tinker" ? false : undefined;
       const more = stated(asked, "contextTokens", "warmStart");
@@ -130,7 +132,7 @@ async function resumed(begun: RunRecord, typed: StatedRun, file: string | undefi
     async made(engine) {
       const feedback = asked.fromFeedback ?? parts.feedback?.store;
       const method = buildWith(recipe, settings, config.options);
-      const trained = await trainedParts(method, parts.feedback, feedback, environment);
+      const trained = await trainedParts(method, parts.feedback, feedback, environment, parts.replyTokens);
       const wanted = stated(asked, "warmStart");
       const { contextTokens } = config;
       const { warmStart } =
@@ -152,10 +154,13 @@ async function trainedParts(
   source: Parts["feedback"],
   feedback: string | undefined,
   measured: Environment | undefined,
+  replyTokens: number | undefined,
 ): Promise<Pick<RunParts, "method" | "environment">> {
-  return source && feedback !== undefined
-    ? await fromStoredFeedback(method, { ...source, store: feedback }, measured)
-    : { method, environment: measured ?? (await requireEnvironment("--env", "facts")) };
+  const made =
+    source && feedback !== undefined
+      ? await fromStoredFeedback(method, { ...source, store: feedback }, measured)
+      : { method, environment: measured ?? (await requireEnvironment("--env", "facts")) };
+  return { ...made, environment: withReplyTokens(made.environment, replyTokens) };
 }
 
 /** The method that a run was begun with: of its config file, where that has one of its own, else of the catalogue. */

@@ -1,6 +1,8 @@
 /** A trajectory as people read it: what was said, what was done, and the credit that each part got. */
+import { oneLine, printable } from "../common/text/oneLine.ts";
+import { writeMessage } from "../common/text/toolCalls.ts";
 import { newMessages } from "../common/text/transcript.ts";
-import type { Message, Trajectory, Turn } from "../core/types.ts";
+import { type Message, paid, succeeded, type Trajectory, type Turn } from "../core/types.ts";
 import type { Spell } from "../serve/spelling.ts";
 import type { StoredTrajectory } from "../store/runStore.ts";
 import { type Io, number, paint } from "./output.ts";
@@ -28,14 +30,17 @@ export function transcript(
       ...(turn.stop === "length" ? ["cut at the token limit"] : []),
     ];
     if (notes.length > 0) out.push(paint(io, "dim", `      turn ${k + 1}: ${notes.join(", ")}`));
-    if (turn.text) out.push(paint(io, "yellow", `      ${turn.text}`));
+    if (turn.text) out.push(paint(io, "yellow", `      ${indented(turn.text)}`));
   }
   out.push(`  ${ending(trajectory)}`);
   return out;
 }
 
+/** Text of a model or an environment, which is not to be trusted with the terminal. */
+const indented = (text: string): string => printable(text).replaceAll("\n", "\n      ");
+
 function said(message: Message, io: Io): string[] {
-  const lines = message.content.split("\n");
+  const lines = printable(writeMessage(message)).split("\n");
   return lines.map((line, i) => paint(io, "dim", `  ${i === 0 ? `${message.role} ‹` : "      "} ${line}`));
 }
 
@@ -46,10 +51,10 @@ function action(
   io: Io,
   spell: Spell | undefined,
 ): string {
-  const text = turn.action.content.replaceAll("\n", "\n      ");
+  const text = indented(writeMessage(turn.action));
   if (credit === undefined || credit.length === 0) return text;
   if (spell === undefined || turn.tokens === undefined) return shade(text, mean(credit) / scale, io);
-  const pieces = [...turn.tokens.action].map(spell);
+  const pieces = [...turn.tokens.action].map((id) => printable(spell(id)));
   // a word-level tokenizer gives bare words, others carry their spaces
   const spaced = pieces.some((p) => /^\s|\s$/.test(p));
   return pieces.map((piece, i) => shade(piece, credit[i]! / scale, io)).join(spaced ? "" : " ");
@@ -65,15 +70,52 @@ function shade(text: string, credit: number, io: Io): string {
 const mean = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 const signed = (x: number): string => `${x >= 0 ? "+" : ""}${number(x)}`;
 
-export function ending({ end }: Trajectory): string {
+export function ending({ end }: Pick<Trajectory, "end">): string {
   switch (end.kind) {
-    case "done":
+    case "done": {
+      const reason = oneLine(end.reason);
       return end.success === undefined
-        ? `ended: ${end.reason}`
-        : `${end.success ? "✔ success" : "✘ no success"}: ${end.reason}`;
+        ? `ended: ${reason}`
+        : `${end.success ? "✔ success" : "✘ no success"}: ${reason}`;
+    }
     case "truncated":
       return `✘ cut off at ${end.at} ${end.limit}`;
     case "failed":
-      return `✘ failed in ${end.boundary}: ${end.message}`;
+      return `✘ failed in ${end.boundary}: ${oneLine(end.message)}`;
   }
 }
+
+/** An episode of a look at a model: what every role read and wrote, and what that was worth. */
+export function episodeLines(played: readonly Trajectory[], io: Io): string[] {
+  const [{ task }] = played as [Trajectory];
+  const title = paint(io, "bold", `${oneLine(task)}, reward ${number(sumOf(played.map(paid)))}`);
+  return [title, ...played.flatMap((trajectory) => transcript({ trajectory }, io))];
+}
+
+/** The same as one JSON line. */
+export function episodeRecord(played: readonly Trajectory[]) {
+  const [{ task }] = played as [Trajectory];
+  return {
+    type: "episode",
+    task,
+    success: played.every(succeeded),
+    reward: sumOf(played.map(paid)),
+    roles: played.map(({ role, turns, end }) => ({ role, turns: turnsAsData(turns, undefined), end })),
+  };
+}
+
+/** Turns with their numbers as lists. @param advantage of all tokens of the actions. */
+export function turnsAsData(turns: readonly Turn[], advantage: Float32Array | undefined) {
+  let at = 0;
+  return turns.map(({ tokens, ...turn }) => {
+    const count = tokens?.action.length ?? 0;
+    at += count;
+    return {
+      ...turn,
+      ...(tokens && { actionIds: [...tokens.action], logp: [...tokens.logp] }),
+      ...(tokens && advantage && { advantage: [...advantage.subarray(at - count, at)] }),
+    };
+  });
+}
+
+const sumOf = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0);

@@ -2,11 +2,14 @@
 import { Worker } from "node:worker_threads";
 import type { Command } from "commander";
 import { counted } from "../common/text/counted.ts";
+import { oneLine } from "../common/text/oneLine.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine, isError } from "../core/finding.ts";
+import type { FirstReplies } from "../diagnose/environment/firstReplies.ts";
 import type { EnvironmentReport } from "../diagnose/environment/validate.ts";
-import { statedNumber } from "./numbers.ts";
+import { withToolsInText } from "./evaluationOptions.ts";
+import { numberBetween, statedNumber } from "./numbers.ts";
 import {
   addCommand,
   folded,
@@ -15,82 +18,124 @@ import {
   lateProgress,
   number,
   paint,
+  percent,
   roomOf,
   table,
 } from "./output.ts";
+import { replyTokensOf, requireModelFor, type SamplingFlags } from "./sampling.ts";
+import { episodeLines, episodeRecord } from "./transcript.ts";
 import type { ValidateAnswer, ValidateOrder } from "./validateWorker.ts";
 
-interface ValidateCommand {
+interface ValidateCommand extends Pick<SamplingFlags, "temperature" | "replyTokens"> {
   readonly episodes: string;
   readonly seconds: string;
   readonly seed: string;
   readonly engine: string;
   readonly model?: string;
   readonly contextTokens?: string;
+  readonly replies?: string;
+  readonly groupSize?: string;
+  readonly toolsInText?: true;
 }
 
 const readers = ["local", "tabular"] as const;
 
 export function addValidate(program: Command, io: Io): void {
-  addCommand(
+  const command = addCommand(
     program,
     "validate",
-    "Check an environment for mistakes before training, and measure its scripted players.",
+    "Check an environment for mistakes before training, and measure its scripted players and a pretrained model.",
     [
       "whetstone validate environment.ts",
-      "whetstone validate environment.ts --model HuggingFaceTB/SmolLM2-135M-Instruct --context-tokens 1024",
+      "whetstone validate environment.ts --model SmolLM2-135M-Instruct.Q4_1.gguf",
+      "whetstone validate environment.ts --model HuggingFaceTB/SmolLM2-135M-Instruct --replies 0",
       "whetstone validate facts --episodes 100",
       "whetstone validate environment.ts --json",
     ],
   )
     .argument("<env>", "environment (see whetstone envs), or a module that exports one")
     .option("--episodes <n>", "number of episodes for each scripted player and for a random player", "20")
-    .option("--seconds <n>", "time limit for starting new episodes, in seconds", "60")
-    .option("--seed <n>", "seed of the players", "1")
+    .option(
+      "--seconds <n>",
+      "time limit for starting new episodes, in seconds; and once more for the replies of --model",
+      "60",
+    )
+    .option("--seed <n>", "seed of the players and the model", "1")
     .option("--engine <name>", "engine whose tokenizer is used: local or tabular", "local")
     .option(
       "--model <folder|file.gguf|owner/name>",
-      "model whose tokenizer counts tokens, instead of one made from the vocabulary",
+      "pretrained model: its tokenizer counts tokens, some of its replies are printed with their rewards, and groups of replies to a task are compared",
     )
     .option(
       "--context-tokens <n>",
       "maximum sequence length, in tokens (default: what --model and the memory allow, or 128 without a model)",
     )
-    .action(async (env: string, options: ValidateCommand) => {
-      const engine = readers.find((name) => name === options.engine);
-      if (!engine) throw unknownName("--engine", options.engine, readers);
-      const report = await examined(
-        {
-          env,
-          engine,
-          ...(options.model !== undefined && { model: options.model }),
-          episodes: statedNumber("--episodes", options.episodes, 1),
-          seconds: statedNumber("--seconds", options.seconds, 1),
-          seed: statedNumber("--seed", options.seed),
-          ...(options.contextTokens !== undefined && {
-            contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
-          }),
-        },
-        io,
-      );
-      print(report, io);
-      if (report.findings.some(isError)) io.code = 1;
-    });
+    .option(
+      "--replies <n>",
+      "with --model: number of replies to print, each to another task (default: 10; 0: none)",
+    )
+    .option(
+      "--group-size <n>",
+      "with --model: replies to each of these tasks, which form a group (default: 8)",
+    )
+    .option("--temperature <n>", "with --model: sampling temperature (default: 1)")
+    .option(
+      "--reply-tokens <n>",
+      "maximum length of a reply, in tokens of the model (default: limits.actionTokens)",
+    );
+  withToolsInText(command).action(async (env: string, options: ValidateCommand) => {
+    const engine = readers.find((name) => name === options.engine);
+    if (!engine) throw unknownName("--engine", options.engine, readers);
+    const ofModels = ["replies", "groupSize", "temperature", "toolsInText"] as const;
+    if (options.model === undefined) requireModelFor(options, ofModels, "--model");
+    const { temperature = "1", replies: groups = "10", groupSize = "8" } = options;
+    const replyTokens = replyTokensOf(options);
+    const { report, replies } = await examined(
+      {
+        env,
+        engine,
+        ...(options.model !== undefined && { model: options.model }),
+        episodes: statedNumber("--episodes", options.episodes, 1),
+        seconds: statedNumber("--seconds", options.seconds, 1),
+        seed: statedNumber("--seed", options.seed),
+        ...(options.contextTokens !== undefined && {
+          contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+        }),
+        ...(replyTokens !== undefined && { replyTokens }),
+        groups: statedNumber("--replies", groups),
+        groupSize: statedNumber("--group-size", groupSize, 2),
+        temperature: numberBetween("--temperature", temperature, 0, 100),
+        toolsInText: options.toolsInText === true,
+      },
+      io,
+    );
+    if (replies) printReplies(replies, options.model!, io);
+    print(report, io);
+    if (report.findings.some(isError)) io.code = 1;
+  });
+}
+
+interface Examined {
+  readonly report: EnvironmentReport;
+  readonly replies?: FirstReplies;
 }
 
 /** In a thread of its own: code that blocks its thread for good can be ended there, and named. */
-async function examined(order: ValidateOrder, io: Io): Promise<EnvironmentReport> {
+async function examined(order: ValidateOrder, io: Io): Promise<Examined> {
   const file = import.meta.url.endsWith(".ts") ? "./validateWorker.ts" : "./validateWorker.js";
   const worker = new Worker(new URL(file, import.meta.url), { workerData: order });
-  const progress = lateProgress(io, "Episodes", 3 * order.episodes);
+  let progress = lateProgress(io, "Episodes", 3 * order.episodes);
   let call = "loading the environment";
   let patience = 60;
   let silent: NodeJS.Timeout | undefined;
   try {
-    return await new Promise<EnvironmentReport>((resolve, reject) => {
+    return await new Promise<Examined>((resolve, reject) => {
       const heard = (): void => {
         clearTimeout(silent);
-        silent = setTimeout(() => resolve(blocked(order.env, call, patience)), 1000 * (patience + 5));
+        silent = setTimeout(
+          () => resolve({ report: blocked(order.env, call, patience) }),
+          1000 * (patience + 5),
+        );
       };
       heard();
       worker.on("error", reject);
@@ -99,7 +144,11 @@ async function examined(order: ValidateOrder, io: Io): Promise<EnvironmentReport
         if (answer.type === "loaded") patience = answer.seconds;
         else if (answer.type === "call") call = answer.call;
         else if (answer.type === "episode") progress.one();
-        else if (answer.type === "report") resolve(answer.report);
+        else if (answer.type === "note") io.error(answer.line);
+        else if (answer.type === "replies") {
+          progress.close();
+          progress = lateProgress(io, "Replies", answer.episodes);
+        } else if (answer.type === "report") resolve(answer);
         else if (answer.type === "refused") reject(new WhetstoneError(answer.code, answer.parts));
         else if (answer.type === "error") reject(answer.error);
       });
@@ -125,6 +174,24 @@ const blocked = (environment: string, call: string, seconds: number): Environmen
     },
   ],
 });
+
+function printReplies(replies: FirstReplies, model: string, io: Io): void {
+  const { shown, groupSize, groups, differing, mixed, success } = replies;
+  for (const played of shown) {
+    io.record(episodeRecord(played));
+    io.say(...episodeLines(played, io), "");
+  }
+  const share = (n: number): string => `${n} of ${groups} (${percent(n / groups)})`;
+  const signal =
+    groups === 0
+      ? "time was too short for a whole group; --seconds gives more"
+      : `of ${counted(groups, "group")} of ${groupSize}, some but not all succeed in ${share(mixed)}, and rewards differ in ${share(differing)}`;
+  io.record({ type: "replies", model, groupSize, groups, mixed, differing, success });
+  io.say(
+    ...folded(io, `${model}: success ${interval(success)} of ${counted(success.n, "episode")}; ${signal}.`),
+    "",
+  );
+}
 
 function print(report: EnvironmentReport, io: Io): void {
   io.record({ type: "validation", ...report });
@@ -167,7 +234,7 @@ function print(report: EnvironmentReport, io: Io): void {
   if (findings.length > 0) io.say("");
   for (const finding of findings) {
     const style = isError(finding) ? "red" : "yellow";
-    const [first = "", ...rest] = folded(io, `${finding.severity}: ${findingLine(finding)}`);
+    const [first = "", ...rest] = folded(io, `${finding.severity}: ${oneLine(findingLine(finding))}`);
     io.say(first.replace(finding.severity, paint(io, style, finding.severity)), ...rest);
   }
   const errors = findings.filter(isError).length;

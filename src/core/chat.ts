@@ -10,6 +10,8 @@ export interface ChatRequest {
   readonly maxTokens?: number;
   /** Default: the provider's. */
   readonly temperature?: number;
+  /** Samples among the most probable tokens whose probabilities together reach this value. Default: the provider's. */
+  readonly topP?: number;
   readonly stop?: readonly string[];
   /** Distinguishes requests with equal text: requests with equal seeds may be answered from the cache. Sent where the provider takes a seed. */
   readonly seed?: number;

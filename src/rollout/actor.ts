@@ -27,6 +27,8 @@ export interface ActRequest {
   readonly random: Random;
   /** Sampling temperature. Default 1. */
   readonly temperature?: number | undefined;
+  /** Samples among the most probable tokens whose probabilities together reach this value. Default 1: among all. */
+  readonly topP?: number | undefined;
   /** Restricts sampling to the legal actions that the observation lists. */
   readonly constrained?: boolean | undefined;
   /** Token limit of the action, in place of the environment's. */
@@ -82,12 +84,13 @@ export function modelActor(parts: ModelActorParts): Actor {
       if ("end" in prompt) return prompt;
       const room = contextTokens - prompt.length;
       if (room < 1) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
-      const { temperature, draw } = request;
+      const { temperature, topP, draw } = request;
       const [drawn] = await parts.sample([
         {
           prompt,
           maxTokens: Math.min(room, actionTokens, observation.maxTokens ?? Number.POSITIVE_INFINITY),
           ...(temperature === undefined ? {} : { temperature }),
+          ...(topP === undefined ? {} : { topP }),
           ...(observation.stop === undefined ? {} : { stop: observation.stop }),
           ...(request.constrained && observation.legal
             ? { choices: choicesOf(observation.legal, codec) }
@@ -130,11 +133,12 @@ const reply = (text: string, codec: Codec): Int32Array =>
 export const chatActor = (id: ModelId, chat: Chat): Actor => ({
   id,
   origin: "sampled",
-  async act({ messages, observation, environment, random, temperature = 1 }) {
+  async act({ messages, observation, environment, random, temperature = 1, topP }) {
     const tools = messages.findLast((m) => m.tools)?.tools ?? environment.tools;
     const asked: ChatRequest = {
       messages,
       temperature,
+      ...(topP === undefined ? {} : { topP }),
       seed: random.seed,
       ...(tools ? { tools } : {}),
       ...(observation.maxTokens === undefined ? {} : { maxTokens: observation.maxTokens }),

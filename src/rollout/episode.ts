@@ -35,6 +35,8 @@ export interface EpisodeOptions {
   readonly draw?: Draw;
   /** Sampling temperature of every model. Default 1. */
   readonly temperature?: number;
+  /** Samples every action among the most probable tokens that together reach this value. For measuring and serving, not for training. */
+  readonly topP?: number;
   /** Where an observation lists legal actions, sampling is restricted to them. */
   readonly constrained?: boolean;
   /** Advice for the acting role before its first own action: the text of a separate user message, or messages. */
@@ -184,7 +186,7 @@ async function actionOf(
   observation: Observation,
   index: number,
 ): Promise<TurnMade | { readonly end: Ending }> {
-  const { environment, task, temperature, constrained, limits, draw } = options;
+  const { environment, task, temperature, topP, constrained, limits, draw } = options;
   const { role, actor, shown } = state;
   const began = performance.now();
   const acted = await actor.act({
@@ -195,6 +197,7 @@ async function actionOf(
     promptTokens: (codec) => promptTokens(state, codec),
     random: options.random.split("turn", index),
     temperature,
+    topP,
     constrained,
     actionTokens: limits?.actionTokens,
     draw: index === 0 ? draw : undefined,

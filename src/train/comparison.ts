@@ -140,7 +140,8 @@ async function oneRun(
     episodes,
     contextTokens,
     warmStart: false,
-    evaluation: { tasks, every: 0 },
+    // every method is measured the same, whatever it begins from
+    evaluation: { tasks, every: 0, mode: "both" },
   });
   return {
     method: contender.id,

@@ -5,7 +5,14 @@ import type { Json } from "../core/json.ts";
 import type { Method } from "../core/slots.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
-import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
+import {
+  defaultEvaluation,
+  defaultWarmStart,
+  type EvaluationSettings,
+  evaluationModes,
+  pretrainedEvaluation,
+  type WarmStartSettings,
+} from "./settings.ts";
 
 const count = z.int().nonnegative();
 const json = z.custom<Json>((value) => value !== undefined);
@@ -38,6 +45,7 @@ export const runConfigSchema = z.strictObject({
     tasks: count,
     every: count,
     validationTasks: count,
+    mode: z.enum(evaluationModes).default("both"),
   } satisfies Record<keyof EvaluationSettings, z.ZodType>),
   /** Maximum iterations between the weights that sample and those that are updated; 0: synchronous. */
   staleness: count,
@@ -98,6 +106,7 @@ export interface ConfigOptions {
   readonly checkpointSeconds?: number | undefined;
   /** Default: true if the environment has a flawed player. */
   readonly warmStart?: boolean | Partial<WarmStartSettings> | undefined;
+  /** Default: 200 tasks, sampled and greedy; with the engine's pretrained model 100 tasks, greedy. */
   readonly evaluation?: Partial<EvaluationSettings> | undefined;
   /** Maximum iterations between the weights that sample and those that are updated. Default 0: synchronous. */
   readonly staleness?: number | undefined;
@@ -122,7 +131,11 @@ export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> 
     iterations,
     contextTokens,
     warmStart: warmStartOf(options),
-    evaluation: { tasks: 200, every: 10, validationTasks: 100, ...options.evaluation },
+    // an engine that knows how long sequences may be has a pretrained model
+    evaluation: {
+      ...(engine.contextTokens ? pretrainedEvaluation : defaultEvaluation),
+      ...options.evaluation,
+    },
     staleness,
     importanceCap,
     options: { ...method.options },

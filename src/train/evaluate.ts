@@ -8,7 +8,7 @@ import type { Random } from "../core/random.ts";
 import { paid, succeeded, type Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { programOf } from "../memory/behaviourTree/artefact.ts";
-import { chatActor, scriptActor, withArtefact } from "../rollout/actor.ts";
+import { type Actor, chatActor, scriptActor, withArtefact } from "../rollout/actor.ts";
 import { playEpisode } from "../rollout/episode.ts";
 import { actorOf } from "./actor.ts";
 import type { EvaluationResult } from "./events.ts";
@@ -20,6 +20,10 @@ export interface EvaluateOptions {
   readonly agent: Model | Chat | Player;
   readonly split: string;
   readonly mode: "sampled" | "greedy";
+  /** With "sampled". Default 1. */
+  readonly temperature?: number;
+  /** With "sampled". Default 1: every token may be sampled. */
+  readonly topP?: number;
   /** Artefact in its prompts; a behaviour tree plays in its place. Default: none. */
   readonly artefact?: Artefact;
   /** Number of tasks, from the start of the split. */
@@ -43,6 +47,18 @@ export const rewardOf = paid;
 /** NaN of nothing. */
 export const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 
+/** Who acts in an evaluation: the agent with the artefact in its prompts, or the behaviour tree in its place. */
+export function evaluatedActor({
+  agent: given,
+  artefact,
+  stop,
+}: Pick<EvaluateOptions, "agent" | "artefact" | "stop">): Actor {
+  const agent = artefact?.kind === "tree" ? programOf(artefact).act : given;
+  if (typeof agent === "function") return scriptActor("player", agent);
+  const acting = "reply" in agent ? chatActor(agent.id, agent) : actorOf(agent.id, agent, stop);
+  return artefact ? withArtefact(acting, artefact) : acting;
+}
+
 /**
  * Plays each task once. An episode succeeds when every role's trajectory ended as a success; episodes that failed (not the agent's
  * doing) are counted apart.
@@ -54,14 +70,7 @@ export async function evaluate(o: EvaluateOptions): Promise<{
   readonly trajectories: readonly Trajectory[];
 }> {
   const began = performance.now();
-  const agent = o.artefact?.kind === "tree" ? programOf(o.artefact).act : o.agent;
-  const acting =
-    typeof agent === "function"
-      ? scriptActor("player", agent)
-      : "reply" in agent
-        ? chatActor(agent.id, agent)
-        : actorOf(agent.id, agent, o.stop);
-  const actor = o.artefact && typeof agent !== "function" ? withArtefact(acting, o.artefact) : acting;
+  const actor = evaluatedActor(o);
   const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
   const episodes = await Promise.all(
     tasks.map((task) =>
@@ -73,7 +82,8 @@ export async function evaluate(o: EvaluateOptions): Promise<{
           id: `evaluation/${o.split}/${o.mode}/${task.id}`,
           actor: () => actor,
           random: o.random.split("evaluation", o.split, task.id),
-          temperature: o.mode === "greedy" ? 0 : 1,
+          temperature: o.mode === "greedy" ? 0 : (o.temperature ?? 1),
+          ...(o.topP === undefined ? {} : { topP: o.topP }),
           ...(o.constrained ? { constrained: true } : {}),
           ...(o.limits ? { limits: o.limits } : {}),
         });

@@ -74,7 +74,10 @@ export type RunEvent =
       readonly out: string;
       readonly iterations: number;
       readonly seconds: number;
-      /** Sampled at temperature 1, on the first held-out split; on "train" where there is none. */
+      /**
+       * On the first held-out split; on "train" where there is none. Of actions sampled at temperature 1, or of greedy ones in a run
+       * that measures no others.
+       */
       readonly success: Interval;
       /** Whether none of the tasks behind `success` was trained on. */
       readonly heldOut: boolean;

@@ -240,8 +240,10 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   const { environment, warmStart: warm } = settings;
   const measured = measuredSplits(environment);
   const heldOut = heldOutSplits(environment).filter((split) => measured.includes(split));
+  const { mode } = settings.evaluation;
   // chat models are paid by the call, and most take no temperature of 0
-  const modes = policy.chat ? (["sampled"] as const) : (["sampled", "greedy"] as const);
+  const both = policy.chat ? (["sampled"] as const) : (["sampled", "greedy"] as const);
+  const modes = mode === "both" ? both : [mode];
   const begins = state.phase === "warm start";
   if (begins && warm && environment.flawed) await warmStart(run, warm, environment.flawed);
   state.phase = "train"; // also for a run that was done, and has been given a larger budget

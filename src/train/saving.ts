@@ -78,14 +78,14 @@ export const validationOf =
   ({ settings, state, policy, records, report }: Assembly, run: Pick<Run, "saveIfStopped" | "evaluate">) =>
   async (when: "due" | "last"): Promise<void> => {
     const { environment, method } = settings;
-    const { every, validationTasks } = settings.evaluation;
+    const { every, validationTasks, mode } = settings.evaluation;
     const { iteration } = state;
     // a method without weight changes selects its artefact by itself, on tasks of its own
     if (every === 0 || method.weightFree) return;
     if (!environment.splits.includes("validation") || environment.tasks("validation").length === 0) return;
     if (iteration === state.validated || (when === "due" && iteration % every !== 0)) return;
     const { success } = await run.saveIfStopped(state, () =>
-      run.evaluate("validation", "sampled", validationTasks, "during"),
+      run.evaluate("validation", mode === "greedy" ? "greedy" : "sampled", validationTasks, "during"),
     );
     state.validated = iteration;
     // all episodes may have failed: then there is no mean

@@ -23,7 +23,10 @@ export interface WarmStartSettings {
   readonly tolerance: number;
 }
 
-/** How many tasks a run is measured on, and how often. */
+/** How the actions of an evaluation are chosen. */
+export const evaluationModes = ["greedy", "sampled", "both"] as const;
+
+/** How many tasks a run is measured on, how often, and how actions are chosen then. */
 export interface EvaluationSettings {
   /** Held-out tasks per split and mode, before and after. */
   readonly tasks: number;
@@ -31,7 +34,25 @@ export interface EvaluationSettings {
   readonly every: number;
   /** Validation tasks. The best validated checkpoint is the run's result. */
   readonly validationTasks: number;
+  /** With "both", every evaluation before and after is made twice, and validations sample. */
+  readonly mode: (typeof evaluationModes)[number];
 }
+
+/** Defaults of the evaluations of a model with random weights, and of a chat model, which is only sampled. */
+export const defaultEvaluation: EvaluationSettings = {
+  tasks: 200,
+  every: 10,
+  validationTasks: 100,
+  mode: "both",
+};
+
+/** Those of a pretrained model, whose replies take most of a short run: a fourth of them, chosen as most people use such a model. */
+export const pretrainedEvaluation: EvaluationSettings = {
+  tasks: 100,
+  every: 10,
+  validationTasks: 50,
+  mode: "greedy",
+};
 
 /** Two layers learn the facts from 1,500 tasks with these. */
 export const defaultWarmStart: WarmStartSettings = {

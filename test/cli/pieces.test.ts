@@ -142,7 +142,7 @@ test("a config: an unknown key names the nearest known one", () => {
     ],
     [{ warmStart: { batch: 1.5 } }, /warmStart\.batch: got 1\.5/],
     [{ warmStart: { bacth: 1 } }, /"warmStart\.bacth".*Did you mean batch\?/],
-    [{ warmStart: "yes" }, /warmStart: got "yes", expected true or false or an object of numbers/],
+    [{ warmStart: "yes" }, /warmStart: got "yes", expected true or false or an object of settings/],
     [{ warmStart: { drop: Number.NaN } }, /warmStart\.drop: got NaN, expected a number above 0/],
     [{ evaluation: { every: -1 } }, /evaluation\.every: got -1, expected a whole number of 0 or more/],
     [{ evaluation: { taks: 1 } }, /Did you mean tasks\?/],

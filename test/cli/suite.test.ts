@@ -128,7 +128,10 @@ test("a judge without an answer is not measured as a wrong one", async () => {
 test("what a suite does not take is said in one line, and nothing is written", async () => {
   const cases: [string[], RegExp][] = [
     [["eval", "--suite", "multiturninstrukt"], /--suite.*Did you mean multiturninstruct\?/],
-    [["eval", ...suite], /nothing to measure, expected one of a run or checkpoint, --player, or --chat/],
+    [
+      ["eval", ...suite],
+      /nothing to measure, expected one of a run or checkpoint, --player, --model, or --chat/,
+    ],
     [["eval", "x", ...suite, "--player", "expert"], /got x and --player, expected one of/],
     [["eval", ...suite, "--player", "experto"], /Did you mean expert\?/],
     [["eval", ...suite, "--player", "expert", "--env", "maze"], /--env: got maze beside --suite/],

@@ -86,7 +86,7 @@ export async function examine(environment: Environment, options: ExamineOptions 
   const played: PlayedBy[] = [];
   let repeated = false;
   const tasks = someTasks(
-    splits.filter(({ name }) => play.includes(name)),
+    splits.filter(({ name }) => play.includes(name)).map(({ tasks }) => tasks),
     episodes,
   );
   // what cannot be listed cannot be played
@@ -170,9 +170,9 @@ function resultsOf(
 const tasksOfAll = (splits: readonly SplitTasks[]): readonly Task[] => splits.flatMap(({ tasks }) => tasks);
 
 /** So many tasks from all over: of each split in turn, evenly spaced. */
-function someTasks(splits: readonly SplitTasks[], most: number): readonly Task[] {
+export function someTasks(splits: readonly (readonly Task[])[], most: number): readonly Task[] {
   // a logged conversation was led by somebody who is not there any more
-  const playable = splits.map(({ tasks }) => tasks.filter(({ id }) => !isLogged(id)));
+  const playable = splits.map((tasks) => tasks.filter(({ id }) => !isLogged(id)));
   const filled = playable.filter((tasks) => tasks.length > 0);
   const share = Math.ceil(most / Math.max(1, filled.length));
   const chosen = filled.flatMap((tasks) => {

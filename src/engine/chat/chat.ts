@@ -82,7 +82,7 @@ export function chatModel(options: ChatOptions): Chat {
     // imported with the first request, since it takes a third of a second to load
     const { generateText } = await import("ai");
     const { toModelMessages, toStop, toToolSet } = await import("./messages.ts");
-    const { maxTokens = longest, temperature, seed, tools, stop: stopAt } = request;
+    const { maxTokens = longest, tools, stop: stopAt } = request;
     const call = await budget.reserve({ input: atMost(request), output: maxTokens }, price);
     const late = AbortSignal.timeout(timeoutSeconds * 1000);
     try {
@@ -93,8 +93,7 @@ export function chatModel(options: ChatOptions): Chat {
         maxOutputTokens: maxTokens,
         maxRetries: 0,
         abortSignal: AbortSignal.any([stop, late]),
-        ...(temperature === undefined ? {} : { temperature }),
-        ...(seed === undefined ? {} : { seed }),
+        ...statedSampling(request),
         ...(stopAt?.length ? { stopSequences: [...stopAt] } : {}),
         ...(tools?.length ? { tools: toToolSet(tools) } : {}),
       });
@@ -184,6 +183,13 @@ export function chatModel(options: ChatOptions): Chat {
     spent: () => budget.spent(),
   };
 }
+
+/** What of the sampling is not left to the provider. */
+const statedSampling = ({ temperature, topP, seed }: ChatRequest) => ({
+  ...(temperature === undefined ? {} : { temperature }),
+  ...(topP === undefined ? {} : { topP }),
+  ...(seed === undefined ? {} : { seed }),
+});
 
 /** Upper bound of a prompt's tokens: no tokenizer needs more than one per byte of text, and most need a third of that. */
 function atMost({ messages, tools = [] }: ChatRequest): number {

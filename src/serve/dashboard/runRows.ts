@@ -91,8 +91,8 @@ async function rowOf(store: RunStore, run: Run, tags: readonly string[]): Promis
 
 /** Success after the run, on tasks used neither for training nor for selection. */
 async function heldOut(store: RunStore, run: string): Promise<Interval | undefined> {
-  const after = (await store.evaluations(run)).filter(
-    (e) => e.when === "after" && e.mode === "sampled" && e.trainedShare === 0,
-  );
+  const all = (await store.evaluations(run)).filter((e) => e.when === "after" && e.trainedShare === 0);
+  const sampled = all.filter((e) => e.mode === "sampled");
+  const after = sampled.length > 0 ? sampled : all;
   return (after.find((e) => e.split !== "validation") ?? after[0])?.success;
 }

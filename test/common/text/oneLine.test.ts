@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { oneLine } from "../../../src/common/text/oneLine.ts";
+import { oneLine, printable } from "../../../src/common/text/oneLine.ts";
 
 test("a text of unknown origin stays one line, and steers no terminal", () => {
   assert.equal(
@@ -9,4 +9,9 @@ test("a text of unknown origin stays one line, and steers no terminal", () => {
   );
   assert.equal(oneLine("\u001b[2J\u202egnp\u2028\u009b"), "\\u001b[2J\\u202egnp\\u2028\\u009b");
   assert.equal(oneLine("Zürich 🙂, plainly"), "Zürich 🙂, plainly");
+});
+
+test("a text of several lines keeps them and its tabs, and steers no terminal", () => {
+  assert.equal(printable("a\n\tb\r\n\u001b[2J\u009b\u202e"), "a\n\tb\\u000d\n\\u001b[2J\\u009b\\u202e");
+  assert.equal(printable("Zürich 🙂"), "Zürich 🙂");
 });
