@@ -9,6 +9,7 @@ import { isWhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint, readModel } from "../../../src/engine/local/checkpoint.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
+import { exportGguf } from "../../../src/engine/local/export.ts";
 import { halfTable } from "../../../src/engine/local/float16.ts";
 import { blockFormats, dequantise } from "../../../src/engine/local/gguf/blocks.ts";
 import { openGguf } from "../../../src/engine/local/gguf/file.ts";
@@ -301,6 +302,18 @@ test("what is written is read again: exact in float32, rounded in the other type
     }
   }
   await assert.rejects(writeGguf(join(scratch, "again-F32.gguf"), original, "F32", "again"));
+});
+
+test("an exported model allows the sequences that its base allows, not only those of the run", async () => {
+  const own = localEngine({ from: join(folder, "qwen3.gguf"), lora: { rank: 1 }, threads: 1 });
+  const { contextTokens } = (await readModel(join(folder, "qwen3.gguf"))).config;
+  const model = await own.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: contextTokens / 2 });
+  const saved = await mkdtemp(join(scratch, "short-"));
+  await model.save(saved);
+  await own.dispose();
+  await exportGguf(saved, join(saved, "whole.gguf"), "F32", "whole");
+  assert.equal((await readCheckpoint(saved)).architecture.config.contextTokens, contextTokens / 2);
+  assert.equal((await readModel(join(saved, "whole.gguf"))).config.contextTokens, contextTokens);
 });
 
 test("Q8_0 and float16 round as gguf does", () => {
