@@ -52,14 +52,17 @@ function requireEnd(name: string, { code, err }: Ended): void {
 const largest = (iterations: readonly Reported[], metric: string): string =>
   Math.max(...iterations.map(({ metrics }) => metrics[metric] ?? 0)).toExponential(1);
 
-/** Five kills, of which the second and the fourth come while a checkpoint is written. */
-function killsOf(seed: number): readonly Kill[] {
+/**
+ * Five kills, of which the second and the fourth come while a checkpoint is written.
+ * @param ms of an iteration: the moment lies anywhere within the next one.
+ */
+function killsOf(seed: number, ms: number): readonly Kill[] {
   const random = randomStream(seed);
-  return Array.from({ length: 5 }, (_, i) => ({
-    at: i % 2 === 1 ? "checkpoint" : "iteration",
-    after: random.below(2),
-    ms: Math.floor((i % 2 === 1 ? 300 : 5000) * random.next()),
-  }));
+  return Array.from({ length: 5 }, (_, i) =>
+    i % 2 === 1
+      ? { at: "checkpoint", after: random.below(2), ms: Math.floor(0.1 * ms * random.next()) }
+      : { at: "iteration", after: 0, ms: Math.floor(ms * random.next()) },
+  );
 }
 
 async function kills(folder: string, options: RunOptions): Promise<{ section: string; passed: boolean }> {
@@ -69,8 +72,8 @@ async function kills(folder: string, options: RunOptions): Promise<{ section: st
   progress(`undisturbed: ${calm.seconds.toFixed(0)} s`);
   const rows: string[] = [];
   const played: Reported[] = [];
-  const cut = killsOf(Number(options.seed));
-  for (const [i, kill] of cut.entries()) {
+  const each = (1000 * calm.seconds) / calm.iterations.length;
+  for (const [i, kill] of killsOf(Number(options.seed), each).entries()) {
     const more = ["--checkpoint-seconds", "0", ...(i > 0 ? ["--resume"] : [])];
     const { code, err, iterations } = await train(folder, "killed", [...flags, ...more], kill);
     if (code !== null) throw new Error(`the process ended by itself with ${code}:\n${err}`);
@@ -86,7 +89,8 @@ async function kills(folder: string, options: RunOptions): Promise<{ section: st
   played.push(...last.iterations);
   const same = digestOf(folder, "calm") === digestOf(folder, "killed");
   const speeds = (of: readonly Reported[]): string => {
-    const told = of.map(({ tokensPerSecond }) => tokensPerSecond).sort((a, b) => a - b);
+    // an iteration whose replies all came from before a kill sampled none
+    const told = of.flatMap(({ tokensPerSecond: x }) => (x > 0 ? [x] : [])).sort((a, b) => a - b);
     return `${told[0]!.toFixed(0)} to ${told.at(-1)!.toFixed(0)}`;
   };
   const section = [
