@@ -118,9 +118,7 @@ export function chatTemplate(
     template = new Template(clockFirst + files.template);
   } catch (e) {
     // the parser reads on behind the last token
-    throw refused(
-      e instanceof TypeError ? new Error("a template that ends within a statement", { cause: e }) : e,
-    );
+    throw refused(e instanceof TypeError ? new Error("a template that ends too early", { cause: e }) : e);
   }
   const fixed = {
     ...Object.fromEntries(Object.entries(tokens).filter(([, token]) => typeof token === "string")),
