@@ -1,7 +1,7 @@
 /** llama.cpp in this process by way of node-llama-cpp: one context, a sequence per prompt, decoded as one batch. */
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { getLlama, LlamaLogLevel } from "node-llama-cpp";
+import { getLlama, JinjaTemplateChatWrapper, LlamaLogLevel } from "node-llama-cpp";
 
 const { values } = parseArgs({ options: { threads: { type: "string", default: "2" } } });
 const threads = Number(values.threads);
@@ -55,6 +55,20 @@ const handlers = {
       }),
     });
     sequences = Array.from({ length: parallel }, () => context.getSequence());
+  },
+
+  /** Tokens of questions, by the file's own chat template and tokenizer. */
+  read({ questions }) {
+    const { chat_template: template } = model.fileInfo.metadata.tokenizer;
+    const wrapper = new JinjaTemplateChatWrapper({ template });
+    const chatHistory = (text) => [
+      { type: "user", text },
+      { type: "model", response: [] },
+    ];
+    const tokens = questions.map((text) =>
+      wrapper.generateContextState({ chatHistory: chatHistory(text) }).contextText.tokenize(model.tokenizer),
+    );
+    return { tokens };
   },
 
   /** Log-probabilities of each row's tokens but the first. */

@@ -50,6 +50,7 @@ export type RunEvent =
       readonly reward: number;
       readonly success: number;
       readonly turns: number;
+      /** Of the tokens that this process sampled; 0 where all were sampled before the run was resumed. */
       readonly tokensPerSecond: number;
       readonly seconds: number;
       /** Estimate for the rest of the run. */

@@ -117,7 +117,8 @@ export function chatTemplate(
   try {
     template = new Template(clockFirst + files.template);
   } catch (e) {
-    throw refused(e);
+    // the parser reads on behind the last token
+    throw refused(e instanceof TypeError ? new Error("a template that ends too early", { cause: e }) : e);
   }
   const fixed = {
     ...Object.fromEntries(Object.entries(tokens).filter(([, token]) => typeof token === "string")),

@@ -44,7 +44,8 @@ export interface Checkpoint {
 }
 
 /**
- * Reads a model without the state that a resumed run needs.
+ * Reads a model without the state that a resumed run needs: with its adapter merged in, and for as long sequences as the
+ * model allows, whatever a run allowed.
  * @param folder a folder in Hugging Face's form, or a GGUF file. @param variables passed to the chat template.
  * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`, `template.failed`.
  */
@@ -55,7 +56,7 @@ export async function readModel(
   if (isGguf(folder)) return readGguf(folder, variables);
   const { base } = await readState(folder);
   const { config, tokenizer, weights } = await readFolder(folder, base, variables);
-  if (!base) return { config, tokenizer, weights };
+  if (!(await exists(join(folder, peftFiles.config)))) return { config, tokenizer, weights };
   const { adapter, tensors } = await readPeft(folder, config);
   return { config, tokenizer, weights: mergeAdapter(weights, adapter, tensors) };
 }

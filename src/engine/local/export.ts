@@ -1,6 +1,7 @@
 /** Exports trained weights for other tools. */
 import { WhetstoneError } from "../../core/errors.ts";
 import { readCheckpoint, readModel, writeModel } from "./checkpoint.ts";
+import type { ModelFolder } from "./folder.ts";
 import { type PackedType, writeGguf } from "./gguf/write.ts";
 import { mergeAdapter, readPeft, writePeft } from "./peft.ts";
 
@@ -12,16 +13,26 @@ export interface AdapterOf {
   readonly base: string;
 }
 
+/** The model of another tool's adapter. */
+async function readAdapted({ adapter: from, base }: AdapterOf) {
+  const model = await readModel(base);
+  return { ...model, ...(await readPeft(from, model.config)) };
+}
+
 /** @param from a checkpoint folder, or an adapter of another tool. */
-async function readTrained(from: string | AdapterOf) {
-  if (typeof from !== "string") {
-    const { config, tokenizer, weights } = await readModel(from.base);
-    const { adapter, tensors } = await readPeft(from.adapter, config);
-    return { config, tokenizer, adapter, weights: new Map([...weights, ...tensors]) };
+async function readAdapter(from: string | AdapterOf) {
+  if (typeof from === "string") {
+    const { architecture, contents } = await readCheckpoint(from);
+    return { ...architecture, tensors: contents.weights };
   }
-  const { architecture, tokenizer, contents } = await readCheckpoint(from);
-  const { config, adapter } = architecture;
-  return { config, tokenizer, adapter, weights: contents.weights };
+  return await readAdapted(from);
+}
+
+/** @param from a checkpoint folder, or an adapter of another tool. */
+async function readMerged(from: string | AdapterOf): Promise<ModelFolder> {
+  if (typeof from === "string") return await readModel(from);
+  const { config, tokenizer, weights, adapter, tensors } = await readAdapted(from);
+  return { config, tokenizer, weights: mergeAdapter(weights, adapter, tensors) };
 }
 
 /**
@@ -31,7 +42,7 @@ async function readTrained(from: string | AdapterOf) {
  * @throws WhetstoneError `checkpoint.damaged`; `capability.missing` when the model was trained without an adapter.
  */
 export async function exportAdapter(from: string | AdapterOf, to: string, base: string): Promise<void> {
-  const { config, adapter, weights } = await readTrained(from);
+  const { config, adapter, tensors } = await readAdapter(from);
   if (!adapter) {
     throw new WhetstoneError("capability.missing", {
       where: String(from),
@@ -40,7 +51,7 @@ export async function exportAdapter(from: string | AdapterOf, to: string, base: 
       fix: "Export the weights as safetensors instead.",
     });
   }
-  await writePeft(to, config, adapter, weights, base);
+  await writePeft(to, config, adapter, tensors, base);
 }
 
 /**
@@ -53,9 +64,7 @@ export async function exportWeights(
   to: string,
   type: "F32" | "BF16" = "F32",
 ): Promise<void> {
-  const { config, tokenizer, adapter, weights } = await readTrained(from);
-  const merged = adapter ? mergeAdapter(weights, adapter, weights) : weights;
-  await writeModel(to, { config, tokenizer, weights: merged }, type);
+  await writeModel(to, await readMerged(from), type);
 }
 
 /**
@@ -69,7 +78,5 @@ export async function exportGguf(
   type: PackedType,
   name: string,
 ): Promise<void> {
-  const { config, tokenizer, adapter, weights } = await readTrained(from);
-  const merged = adapter ? mergeAdapter(weights, adapter, weights) : weights;
-  await writeGguf(to, { config, tokenizer, weights: merged }, type, name);
+  await writeGguf(to, await readMerged(from), type, name);
 }

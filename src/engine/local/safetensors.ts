@@ -152,9 +152,12 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
 /** Rounds float32 to bfloat16: to the nearest, ties to even. */
 export function toBFloat16(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
-  return Uint16Array.from(bits, (b, i) =>
-    Number.isNaN(values[i]) ? (b >>> 16) | 0x40 : (b + 0x7fff + ((b >>> 16) & 1)) >>> 16,
-  );
+  const out = new Uint16Array(values.length);
+  for (let i = 0; i < out.length; i++) {
+    const b = bits[i]!;
+    out[i] = Number.isNaN(values[i]) ? (b >>> 16) | 0x40 : (b + 0x7fff + ((b >>> 16) & 1)) >>> 16;
+  }
+  return out;
 }
 
 const bytesOf = (array: Float32Array | Uint16Array): Uint8Array =>

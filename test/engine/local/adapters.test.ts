@@ -76,6 +76,22 @@ test("an adapter begins without effect, is all that training changes, and is sav
   for (const e of [engine, plain, again]) await e.dispose();
 });
 
+test("where the base lies beside the adapter, exports and a new run's start have the adapter too", async () => {
+  const engine = localEngine({ size, lora: { rank: 2 }, threads: 1 });
+  const model = await engine.create(request);
+  await train(model, "one");
+  const trained = await model.score(batch, want);
+  const [saved, merged] = [await folder("beside"), await folder("merged")];
+  await model.save(saved);
+  await exportWeights(saved, merged);
+  for (const from of [saved, merged]) {
+    const next = localEngine({ from, threads: 1 });
+    near((await (await next.create(request)).score(batch, want)).logp, trained.logp, 1e-5, from);
+    await next.dispose();
+  }
+  await engine.dispose();
+});
+
 test("value heads begin at 0, are trained, saved and opened; other copies have them too", async () => {
   const engine = localEngine({ size, threads: 2 });
   const model = await engine.create({ ...request, heads: ["value"] });

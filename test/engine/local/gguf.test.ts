@@ -9,6 +9,7 @@ import { isWhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint, readModel } from "../../../src/engine/local/checkpoint.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
+import { exportGguf } from "../../../src/engine/local/export.ts";
 import { halfTable } from "../../../src/engine/local/float16.ts";
 import { blockFormats, dequantise } from "../../../src/engine/local/gguf/blocks.ts";
 import { openGguf } from "../../../src/engine/local/gguf/file.ts";
@@ -122,24 +123,110 @@ async function readBytes(bytes: Uint8Array): Promise<void> {
   await readModel(file);
 }
 
-test("broken files get one clear line", async () => {
+/** The file with the change that `edit` makes at a text's end: a key, or the name of a tensor. */
+function changed(after: string, edit: (bytes: DataView, at: number) => void): Uint8Array {
+  const bytes = whole.slice();
+  const found = Buffer.from(bytes.buffer).indexOf(after);
+  assert.ok(found >= 0, after);
+  edit(new DataView(bytes.buffer), found + after.length);
+  return bytes;
+}
+
+// behind a tensor's name: the number of axes, two axes, the type, the offset; behind a key: the type, the value
+const query = "blk.0.attn_q.weight";
+const [axis, type, offset, value] = [4, 20, 24, 4];
+const broken: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
+  "no bytes": [new Uint8Array(), /broken\.gguf: got 0 bytes/],
+  "a few bytes": [whole.slice(0, 20), /got 20 bytes/],
+  "cut in the header": [whole.slice(0, 3000), /a truncated header/],
+  "cut in the values": [whole.slice(0, -100), /too short for the tensor/],
+  "another magic number": [changed("GGU", (b) => b.setUint8(0, 0)), /magic/],
+  "another version": [changed("GGUF", (b, at) => b.setUint32(at, 9, true)), /version "9"/],
+  "a count of tensors beyond the file": [
+    changed("GGUF", (b, at) => b.setBigUint64(at + 4, 1_000_000n, true)),
+    /damaged|truncated|exceeds/,
+  ],
+  "a key that the model needs": [
+    changed("qwen3.block_coun", (b, at) => b.setUint8(at, 120)),
+    /no qwen3\.block_count/,
+  ],
+  "a key of another type": [
+    changed("qwen3.block_count", (b, at) => b.setUint32(at, 6, true)),
+    /qwen3\.block_count: /,
+  ],
+  "no number": [
+    changed("layer_norm_rms_epsilon", (b, at) => b.setFloat32(at + value, Number.NaN, true)),
+    /layer_norm_rms_epsilon: .*NaN/,
+  ],
+  "an array beyond the file": [
+    changed("tokenizer.ggml.tokens", (b, at) => b.setBigUint64(at + 8, 1_000_000n, true)),
+    /damaged|truncated|exceeds|Unsupported/,
+  ],
+  "no tokens": [
+    changed("tokenizer.ggml.token", (b, at) => b.setUint8(at, 120)),
+    /no tokenizer\.ggml\.tokens/,
+  ],
+  "no merges": [
+    changed("tokenizer.ggml.merge", (b, at) => b.setUint8(at, 120)),
+    /no tokenizer\.ggml\.merges/,
+  ],
+  "a missing tensor": [
+    changed("blk.0.attn_q.weigh", (b, at) => b.setUint8(at, 120)),
+    /no tensor blk\.0\.attn_q/,
+  ],
+  "another shape": [
+    changed(query, (b, at) => {
+      b.setBigUint64(at + axis, b.getBigUint64(at + axis, true) / 2n, true);
+      b.setBigUint64(at + axis + 8, b.getBigUint64(at + axis + 8, true) * 2n, true);
+    }),
+    /attn_q\.weight of shape \[\d+, \d+\] instead of/,
+  ],
+  "values outside of the file": [
+    changed(query, (b, at) => b.setBigUint64(at + offset, 2n ** 40n, true)),
+    /too short for the tensor blk\.0\.attn_q/,
+  ],
+  "values of another tensor": [
+    changed(query, (b, at) => b.setBigUint64(at + offset, b.getBigUint64(at + offset, true) - 32n, true)),
+    /tensors blk\.\S+ and blk\.0\.attn_q\.weight, which share bytes/,
+  ],
+};
+for (const [what, [bytes, said]] of Object.entries(broken))
+  test(`a broken file gets one clear line: ${what}`, () =>
+    assert.rejects(readBytes(bytes), failsWith("checkpoint.damaged", said)));
+
+test("a file of another kind is refused by name", async () => {
   await assert.rejects(
-    readBytes(new Uint8Array()),
-    failsWith("checkpoint.damaged", /broken\.gguf: got 0 bytes/),
+    readBytes(changed(query, (b, at) => b.setUint32(at + type, 99, true))),
+    failsWith("model.unsupported", /blk\.0\.attn_q\.weight in format 99/),
   );
-  await assert.rejects(readBytes(whole.slice(0, 20)), failsWith("checkpoint.damaged", /got 20 bytes/));
-  await assert.rejects(readBytes(whole.slice(0, 3000)), failsWith("checkpoint.damaged"));
   await assert.rejects(
-    readBytes(whole.slice(0, -100)),
-    failsWith("checkpoint.damaged", /too short for the tensor/),
+    readBytes(changed("general.architecture", (b, at) => b.setUint8(at + 12, 120))),
+    failsWith("model.unsupported", /architecture "xwen3"/),
   );
-  const noMagic = whole.slice();
-  noMagic[0] = 0;
-  await assert.rejects(readBytes(noMagic), failsWith("checkpoint.damaged", /magic/));
-  const version = whole.slice();
-  version[4] = 9;
-  await assert.rejects(readBytes(version), failsWith("checkpoint.damaged", /version "9"/));
   await assert.rejects(readModel(join(scratch, "none.gguf")), failsWith("checkpoint.damaged", /ENOENT/));
+  const inside = await mkdtemp(join(scratch, "folder-"));
+  await assert.rejects(openGguf(inside), failsWith("checkpoint.damaged", /got a folder/));
+});
+
+test("a count that is wrong is not filled with zeros from behind the end of the file", async () => {
+  const bytes = new DataView(new ArrayBuffer(49));
+  new Uint8Array(bytes.buffer).set(whole.slice(0, 8));
+  bytes.setBigUint64(16, 1n, true); // one key
+  bytes.setBigUint64(24, 1n, true); // of one letter
+  bytes.setUint8(32, 97);
+  bytes.setUint32(33, 9, true); // a list
+  bytes.setUint32(37, 8, true); // of texts
+  bytes.setBigUint64(41, 1_000_000n, true);
+  await assert.rejects(
+    readBytes(new Uint8Array(bytes.buffer)),
+    failsWith("checkpoint.damaged", /a truncated header/),
+  );
+});
+
+test("a file that is cut anywhere is refused", async () => {
+  const step = Math.ceil(whole.length / 150);
+  for (let at = 0; at < whole.length; at += step)
+    await assert.rejects(readBytes(whole.slice(0, at)), failsWith("checkpoint.damaged", /bytes|truncated/));
 });
 
 test("cut or flipped anywhere, a file is read or refused, and nothing else", async () => {
@@ -215,6 +302,18 @@ test("what is written is read again: exact in float32, rounded in the other type
     }
   }
   await assert.rejects(writeGguf(join(scratch, "again-F32.gguf"), original, "F32", "again"));
+});
+
+test("an exported model allows the sequences that its base allows, not only those of the run", async () => {
+  const own = localEngine({ from: join(folder, "qwen3.gguf"), lora: { rank: 1 }, threads: 1 });
+  const { contextTokens } = (await readModel(join(folder, "qwen3.gguf"))).config;
+  const model = await own.create({ id: "policy", seed: 1, vocabulary: [], contextTokens: contextTokens / 2 });
+  const saved = await mkdtemp(join(scratch, "short-"));
+  await model.save(saved);
+  await own.dispose();
+  await exportGguf(saved, join(saved, "whole.gguf"), "F32", "whole");
+  assert.equal((await readCheckpoint(saved)).architecture.config.contextTokens, contextTokens / 2);
+  assert.equal((await readModel(join(saved, "whole.gguf"))).config.contextTokens, contextTokens);
 });
 
 test("Q8_0 and float16 round as gguf does", () => {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { DecoderConfig, RopeScaling } from "../config.ts";
 import { rotaryFrequencies } from "../rotaryTables.ts";
-import { damagedGguf, type GgufFile, unsupportedGguf } from "./file.ts";
+import { checkedMetadata, damagedGguf, type GgufFile, unsupportedGguf } from "./file.ts";
 import { ropeFactors } from "./names.ts";
 
 const architectures = ["llama", "qwen2", "qwen3", "smollm3"] as const;
@@ -127,12 +127,7 @@ export async function ggufConfig(file: GgufFile): Promise<DecoderConfig> {
       key.startsWith(`${family}.`) ? [[key.slice(family.length + 1), value]] : [],
     ),
   );
-  const parsed = shape.safeParse(own);
-  if (!parsed.success) {
-    const { path: at, message } = parsed.error.issues[0]!;
-    throw damagedGguf(path, `${family}.${at.join(".")}: ${message}`);
-  }
-  const s = parsed.data;
+  const s = checkedMetadata(shape, own, `${family}.`, path);
   const [vocabulary] = tensors.get("token_embd.weight")?.shape ?? [];
   if (vocabulary === undefined) throw damagedGguf(path, "no tensor token_embd.weight");
   const heads = s["attention.head_count"];

@@ -1,7 +1,8 @@
 /** Opens GGUF files: metadata and tensors, of which each is read on its own and dequantised to float32. */
 import { type FileHandle, open } from "node:fs/promises";
 import { gguf, type MetadataValue } from "@huggingface/gguf";
-import { messageOf, WhetstoneError } from "../../../core/errors.ts";
+import type { z } from "zod";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../../../core/errors.ts";
 import { type BlockFormat, blockFormats, dequantise } from "./blocks.ts";
 
 /** A tensor's shape as this engine has it: the last axis lies contiguous in memory. */
@@ -35,20 +36,65 @@ export function unsupportedGguf(path: string, got: string, expected: string, fix
   return new WhetstoneError("model.unsupported", { where: path, got, expected, fix });
 }
 
+/**
+ * Metadata in the form that a model needs.
+ * @param own values by key. @param prefix what the keys begin with in the file.
+ */
+export function checkedMetadata<T>(
+  form: z.ZodType<T>,
+  own: Readonly<Record<string, unknown>>,
+  prefix: string,
+  path: string,
+): T {
+  const parsed = form.safeParse(own);
+  if (parsed.success) return parsed.data;
+  const { path: at, message } = parsed.error.issues[0]!;
+  const key = String(at[0]);
+  throw damagedGguf(path, key in own ? `${prefix}${key}: ${message}` : `no ${prefix}${key}`);
+}
+
 /** Bytes per read call, roughly. */
 const piece = 1 << 24;
 
 interface Place extends GgufTensor {
   readonly block: BlockFormat;
   readonly values: number;
-  /** First byte in the file. */
+  /** First byte in the file, and the byte after the last. */
   readonly from: number;
+  readonly end: number;
 }
 
 const plainNumbers = (value: MetadataValue): unknown =>
   typeof value === "bigint" ? Number(value) : Array.isArray(value) ? value.map(plainNumbers) : value;
 
 type Header = Awaited<ReturnType<typeof gguf>>;
+
+/** Bytes of the smallest header: the magic number, the version and two counts. */
+const leastBytes = 24;
+/** The parser reads this far ahead, at most. */
+const ahead = 1e6;
+
+/**
+ * Reads a header by the parser's requests for ranges of bytes. Beyond the end of a file the parser would go on with
+ * zeros, and make a million empty texts of a count that is wrong.
+ */
+async function readHeader(file: FileHandle, path: string, size: number): Promise<Header> {
+  if (size < leastBytes) throw damagedGguf(path, `${size} bytes`);
+  const truncated = damagedGguf(path, "a truncated header");
+  const ranges: typeof fetch = async (_, request) => {
+    const [from = 0, to = 0] = (new Headers(request?.headers).get("range") ?? "").match(/\d+/g)!.map(Number);
+    if (from >= size + ahead) throw truncated;
+    const data = new Uint8Array(Math.max(0, Math.min(size, to + 1) - from));
+    await readFully(file, path, data, from);
+    return new Response(data);
+  };
+  const header = await gguf("https://localhost", { fetch: ranges }).catch((e: unknown) => {
+    if (isWhetstoneError(e)) throw e;
+    throw damagedGguf(path, e instanceof RangeError ? "a damaged header" : messageOf(e));
+  });
+  if (header.tensorDataOffset > size) throw truncated;
+  return header;
+}
 
 function placesIn(header: Header, path: string, size: number): Map<string, Place> {
   const places = new Map<string, Place>();
@@ -72,28 +118,37 @@ function placesIn(header: Header, path: string, size: number): Map<string, Place
     const end = from + (values / block.values) * block.bytes;
     if (!(end <= size)) throw damagedGguf(path, `${size} bytes, too short for the tensor ${name}`);
     if (places.has(name)) throw damagedGguf(path, `two tensors of the name ${name}`);
-    places.set(name, { shape: sizes.toReversed(), format: block.name, block, values, from });
+    places.set(name, { shape: sizes.toReversed(), format: block.name, block, values, from, end });
+  }
+  const inOrder = [...places].sort(([, a], [, b]) => a.from - b.from);
+  for (const [i, [name, { from }]] of inOrder.entries()) {
+    const before = inOrder[i - 1];
+    if (before && from < before[1].end)
+      throw damagedGguf(path, `the tensors ${before[0]} and ${name}, which share bytes`);
   }
   return places;
 }
 
+/** Fills `data` with the bytes from `at` on. */
+async function readFully(file: FileHandle, path: string, data: Uint8Array, at: number): Promise<void> {
+  for (let done = 0; done < data.length; ) {
+    const { bytesRead } = await file.read(data, done, data.length - done, at + done);
+    if (bytesRead === 0) throw damagedGguf(path, "a truncated file");
+    done += bytesRead;
+  }
+}
+
 async function readPlace(file: FileHandle, path: string, name: string, place: Place): Promise<Float32Array> {
-  const { block, values, from } = place;
+  const { block, values, from, end } = place;
   const out = new Float32Array(values);
   const most = block.bytes * Math.floor(piece / block.bytes);
-  let left = (values / block.values) * block.bytes;
-  for (let at = from, to = 0; left > 0; ) {
-    const data = new Uint8Array(Math.min(most, left));
-    for (let done = 0; done < data.length; ) {
-      const { bytesRead } = await file.read(data, done, data.length - done, at + done);
-      if (bytesRead === 0) throw damagedGguf(path, "a truncated file");
-      done += bytesRead;
-    }
+  for (let at = from, to = 0; at < end; ) {
+    const data = new Uint8Array(Math.min(most, end - at));
+    await readFully(file, path, data, at);
     const numbers = dequantise(block, data);
     out.set(numbers, to);
     to += numbers.length;
     at += data.length;
-    left -= data.length;
   }
   for (let i = 0; i < values; i++) {
     if (!Number.isFinite(out[i])) throw damagedGguf(path, `${name}[${i}] = ${out[i]}`);
@@ -107,11 +162,9 @@ export async function openGguf(path: string): Promise<GgufFile> {
     throw damagedGguf(path, messageOf(e));
   });
   try {
-    const { size } = await file.stat();
-    const header = await gguf(path, { allowLocalFile: true }).catch((e: unknown) => {
-      const got = size < 24 ? `${size} bytes` : e instanceof RangeError ? "a truncated header" : messageOf(e);
-      throw damagedGguf(path, got);
-    });
+    const status = await file.stat();
+    if (!status.isFile()) throw damagedGguf(path, status.isDirectory() ? "a folder" : "no ordinary file");
+    const header = await readHeader(file, path, status.size);
     if (!header.littleEndian) {
       throw unsupportedGguf(
         path,
@@ -131,7 +184,7 @@ export async function openGguf(path: string): Promise<GgufFile> {
         "Join the parts with `llama-gguf-split --merge`.",
       );
     }
-    const places = placesIn(header, path, size);
+    const places = placesIn(header, path, status.size);
     return {
       path,
       metadata,

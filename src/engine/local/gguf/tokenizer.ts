@@ -1,6 +1,6 @@
 /** The tokenizer and chat template of a GGUF file, as a Hugging Face folder would have them. */
 import { z } from "zod";
-import { damagedGguf, type GgufFile, unsupportedGguf } from "./file.ts";
+import { checkedMetadata, damagedGguf, type GgufFile, unsupportedGguf } from "./file.ts";
 import { mergesByScore, sentencePieceParts } from "./sentencePiece.ts";
 
 /** Kinds of tokens, from llama.cpp. Words, their parts and bytes are ordinary. */
@@ -11,7 +11,7 @@ const shape = z.looseObject({
   "tokenizer.ggml.model": z.string(),
   "tokenizer.ggml.pre": z.string().optional(),
   "tokenizer.ggml.tokens": z.array(z.string()).min(1),
-  "tokenizer.ggml.token_type": z.array(z.int()).optional(),
+  "tokenizer.ggml.token_type": z.array(z.int()),
   "tokenizer.ggml.merges": z.array(z.string()).optional(),
   "tokenizer.ggml.scores": z.array(z.number()).optional(),
   "tokenizer.ggml.add_space_prefix": z.boolean().optional(),
@@ -99,18 +99,26 @@ interface Parts {
   readonly merges: readonly (string | readonly [string, string])[];
 }
 
+function requireForEachToken(key: string, values: readonly number[], m: Metadata, path: string): void {
+  const tokens = m["tokenizer.ggml.tokens"].length;
+  if (values.length !== tokens)
+    throw damagedGguf(path, `tokenizer.ggml.${key} of ${values.length} for ${tokens} tokens`);
+}
+
 /** @param ordinary tokens that texts are made of, by their text. */
 function partsOf(m: Metadata, ordinary: ReadonlyMap<string, number>, path: string): Parts {
   const kind = m["tokenizer.ggml.model"];
   if (kind === "gpt2") {
     const splitting = splittingOf(m["tokenizer.ggml.pre"], path);
+    const merges = m["tokenizer.ggml.merges"];
+    if (!merges) throw damagedGguf(path, "no tokenizer.ggml.merges");
     return {
       normalizer: splitting.normalizer ? { type: splitting.normalizer } : null,
       preTokenizer: preTokenizer(splitting),
       decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
       wholeWords: splitting.wholeWords ?? false,
       bytes: false,
-      merges: m["tokenizer.ggml.merges"] ?? [],
+      merges,
     };
   }
   if (kind !== "llama") {
@@ -122,9 +130,7 @@ function partsOf(m: Metadata, ordinary: ReadonlyMap<string, number>, path: strin
     );
   }
   const scores = m["tokenizer.ggml.scores"] ?? [];
-  const tokens = m["tokenizer.ggml.tokens"];
-  if (scores.length !== tokens.length)
-    throw damagedGguf(path, `tokenizer.ggml.scores of ${scores.length} for ${tokens.length} tokens`);
+  requireForEachToken("scores", scores, m, path);
   return {
     ...sentencePieceParts(m["tokenizer.ggml.add_space_prefix"] ?? true),
     preTokenizer: null,
@@ -136,14 +142,10 @@ function partsOf(m: Metadata, ordinary: ReadonlyMap<string, number>, path: strin
 
 /** @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`; `template.failed` without a chat template. */
 export function ggufTokenizer({ metadata, path }: GgufFile): TokenizerPair {
-  const parsed = shape.safeParse(metadata);
-  if (!parsed.success) {
-    const { path: at, message } = parsed.error.issues[0]!;
-    throw damagedGguf(path, `${at[0] === undefined ? "its tokenizer" : String(at[0])}: ${message}`);
-  }
-  const m = parsed.data;
+  const m = checkedMetadata(shape, metadata, "", path);
   const tokens = m["tokenizer.ggml.tokens"];
-  const types = m["tokenizer.ggml.token_type"] ?? [];
+  const types = m["tokenizer.ggml.token_type"];
+  requireForEachToken("token_type", types, m, path);
   const special: readonly (number | undefined)[] = [kinds.control, kinds.unknown];
   const isAdded = (id: number): boolean => special.includes(types[id]) || types[id] === kinds.userDefined;
   const added = tokens.flatMap((content, id) =>
