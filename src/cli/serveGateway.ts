@@ -1,5 +1,5 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
-
+import { totalmem } from "node:os";
 import { oneLine } from "../common/text/oneLine.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
@@ -206,7 +206,9 @@ export async function statedVersion(
 /** A run's weights in this process. */
 async function runPolicy(folder: string, name: string, store: string): Promise<Answerer> {
   const { weights, begun } = await findWeights("serve", folder, store);
-  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
+  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}), {
+    prefixCache: Math.min(2 ** 30, totalmem() / 16),
+  });
   const model = await engine.open("policy", weights);
   return policy(model, { name, dispose: () => engine.dispose() });
 }
