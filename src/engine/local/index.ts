@@ -36,7 +36,7 @@ import { type Reader, startReader } from "./reader.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
-export { contextOf, plannedContext } from "./contextPlan.ts";
+export { contextOf, plannedContext, servedContext } from "./contextPlan.ts";
 export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
 export { type AdapterOf, exportAdapter, exportGguf, exportWeights, type PackedType } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
