@@ -84,7 +84,10 @@ test("docs/serving.md: a trained model answers beside a provider, is judged by f
     };
     const { id } = await ask("first");
     const one = await recorded(id);
-    assert.ok([0.95, 0.05].some((p) => Math.abs(one.propensity - p) < 1e-9), `${one.propensity}`);
+    assert.ok(
+      [0.95, 0.05].some((p) => Math.abs(one.propensity - p) < 1e-9),
+      `${one.propensity}`,
+    );
 
     await run(halves!);
     const answered = new Set<string>();

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Completion, completionBody, replyEvents, replyOf, shownSoFar } from "../../../src/env/agent/reply.ts";
+import {
+  type Completion,
+  completionBody,
+  replyEvents,
+  replyOf,
+  shownSoFar,
+} from "../../../src/env/agent/reply.ts";
 import type { ChatCall } from "../../../src/env/agent/request.ts";
 import { asked, tools } from "./asked.ts";
 
@@ -109,7 +115,13 @@ test("shownSoFar: nothing that turns out to be a stop string, a call, or blanks 
   const calls = "<function=wait> </function>";
   assert.equal(shownThroughout(call, `well then ${calls} now`).at(-1), "well then");
   assert.equal(shownThroughout(call, "1 < 2 and <b>").at(-1), "1 < 2 and <b>");
-  for (const text of [` a ${calls}`, calls, '{"name": "wait", "parameters": {}}', " a", `a ${calls} <function`]) {
+  for (const text of [
+    ` a ${calls}`,
+    calls,
+    '{"name": "wait", "parameters": {}}',
+    " a",
+    `a ${calls} <function`,
+  ]) {
     shownThroughout(call, text);
   }
   for (const more of [{ logprobs: true }, { return_token_ids: true }]) {
@@ -127,9 +139,16 @@ test("replyEvents: texts as they grow, then the rest alone", () => {
       return [index, delta.content ?? finish_reason];
     });
   assert.equal(events.written(["", ""]), "");
-  assert.deepEqual(deltas(events.written(["a", ""])), [[0, ""], [0, "a"]]);
+  assert.deepEqual(deltas(events.written(["a", ""])), [
+    [0, ""],
+    [0, "a"],
+  ]);
   assert.equal(events.written(["aE", ""]), "");
-  assert.deepEqual(deltas(events.written(["aEb", "c"])), [[0, "Eb"], [1, ""], [1, "c"]]);
+  assert.deepEqual(deltas(events.written(["aEb", "c"])), [
+    [0, "Eb"],
+    [1, ""],
+    [1, "c"],
+  ]);
   const made = [completion("aEb d"), completion("cEND", { stop: "stop" })];
   assert.deepEqual(deltas(events.ended(made.map((one) => [one, reply(call, one)]))), [
     [0, " d"],
@@ -141,7 +160,9 @@ test("replyEvents: texts as they grow, then the rest alone", () => {
 test("replyEvents: each reply begun, said and ended, then usage and the end", () => {
   const call = asked({ tools, stream: true, stream_options: { include_usage: true } });
   const made = completion("well <function=wait> </function>", { sampled });
-  const events = replyEvents(call, envelope).ended([[made, reply(call, made)]]).split("\n\n");
+  const events = replyEvents(call, envelope)
+    .ended([[made, reply(call, made)]])
+    .split("\n\n");
   assert.equal(events.pop(), "");
   assert.equal(events.pop(), "data: [DONE]");
   const chunks = events.map((e) => JSON.parse(e.replace(/^data: /, "")));
@@ -163,6 +184,10 @@ test("replyEvents: each reply begun, said and ended, then usage and the end", ()
       ["chat.completion.chunk", null, null],
     ],
   );
-  assert.deepEqual(chunks.at(-1).usage, { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5,
-    prompt_tokens_details: { cached_tokens: 0 } });
+  assert.deepEqual(chunks.at(-1).usage, {
+    prompt_tokens: 3,
+    completion_tokens: 2,
+    total_tokens: 5,
+    prompt_tokens_details: { cached_tokens: 0 },
+  });
 });

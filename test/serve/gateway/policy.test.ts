@@ -14,7 +14,12 @@ const engine = localEngine({
   prefixCache: 2 ** 20,
 });
 const words = Array.from({ length: 200 }, (_, i) => `w${i}`);
-const model = await engine.create({ id: "tiny", seed: 2, vocabulary: [words.join(" ")], contextTokens: 2048 });
+const model = await engine.create({
+  id: "tiny",
+  seed: 2,
+  vocabulary: [words.join(" ")],
+  contextTokens: 2048,
+});
 /** Ids of words, since a model that has learnt nothing ends its replies anywhere. */
 const spoken = words.map((word) => model.codec.encode(word)[0]!).toSorted((a, b) => a - b);
 const allowed = new Array<Int32Array>(1500).fill(Int32Array.from(spoken));
@@ -62,7 +67,10 @@ test("a stream is the reply in pieces, with its tokens counted and recorded", as
   const pieces = chunks.flatMap(({ choices }) => choices[0]?.delta.content || []);
   assert.ok(pieces.length > 5, `${pieces.length} pieces`);
   assert.equal(pieces.join(""), whole.choices[0]!.message.content);
-  assert.deepEqual(chunks.map(({ choices }) => choices[0]?.finish_reason ?? null).slice(-2), ["length", null]);
+  assert.deepEqual(chunks.map(({ choices }) => choices[0]?.finish_reason ?? null).slice(-2), [
+    "length",
+    null,
+  ]);
   assert.deepEqual(chunks.at(-1)!.usage, whole.usage);
   assert.equal(whole.usage?.completion_tokens, 40);
   const { choices, status } = (await at.recorded(2))[1]!;
@@ -102,7 +110,10 @@ test("replies are written side by side; one whose client has gone makes room, an
   await new Promise((resolve) => setTimeout(resolve, 50));
   const refused = await client.chat.completions
     .create({ model: "m", messages: [say("w4")], max_tokens: 2 })
-    .then(() => assert.fail("answered"), (e: unknown) => e);
+    .then(
+      () => assert.fail("answered"),
+      (e: unknown) => e,
+    );
   assert.ok(refused instanceof OpenAI.APIError);
   assert.equal(refused.status, 429);
   assert.equal(refused.code, "too_many_requests");
