@@ -69,13 +69,15 @@ export interface EngineSurroundings {
   readonly say?: (line: string) => void;
   /** Ends replies under way of a model behind an API. */
   readonly stop?: AbortSignal;
+  /** Bytes that a model of this process may keep of earlier prompts. Default 0. */
+  readonly prefixCache?: number;
 }
 
 /** Loaded when needed: commands that do not train start without an engine. */
 export async function makeEngine(
   name: EngineName,
   options: EngineOptions = {},
-  { progress = () => {}, say, stop }: EngineSurroundings = {},
+  { progress = () => {}, say, stop, prefixCache }: EngineSurroundings = {},
 ): Promise<Engine> {
   const { model, size, lora, toolsInText, device, threads, memory } = options;
   const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
@@ -113,6 +115,7 @@ export async function makeEngine(
     ...(device && { device }),
     ...(threads !== undefined && { threads }),
     ...(memory !== undefined && { memory: memory * 2 ** 20 }),
+    ...(prefixCache !== undefined && { prefixCache }),
   } as LocalOptions);
 }
 

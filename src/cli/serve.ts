@@ -59,7 +59,10 @@ export function addServe(program: Command, io: Io): void {
         "the upstream returns token ids and log-probabilities as vLLM does: of the model's own distribution (raw), or of the distribution that it samples from (processed)",
       ).choices(["raw", "processed"]),
     )
-    .option("--policy <run-or-checkpoint>", "gateway: answer with the weights of this run, in this process")
+    .option(
+      "--policy <run-or-checkpoint>",
+      "gateway: answer with the weights of this run, GGUF file or model's folder, in this process",
+    )
     .option(
       "--guide <version-or-run>",
       "gateway: add hints to every prompt, written by this version or by a run's weights in this process",

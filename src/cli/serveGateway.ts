@@ -1,5 +1,5 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
-
+import { totalmem } from "node:os";
 import { oneLine } from "../common/text/oneLine.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
@@ -206,7 +206,17 @@ export async function statedVersion(
 /** A run's weights in this process. */
 async function runPolicy(folder: string, name: string, store: string): Promise<Answerer> {
   const { weights, begun } = await findWeights("serve", folder, store);
-  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
+  const kind = begun?.engine ?? "local";
+  const engine = await makeEngine(kind, statedServer(begun?.engineOptions ?? {}), {
+    prefixCache: Math.min(2 ** 30, totalmem() / 16),
+  });
+  const settings = { name, limits: servedAtOnce, dispose: () => engine.dispose() };
   const model = await engine.open("policy", weights);
-  return policy(model, { name, dispose: () => engine.dispose() });
+  if (kind !== "local") return policy(model, settings);
+  const { servedContext } = await import("../engine/local/index.ts");
+  const longest = await servedContext({ from: weights }, servedAtOnce.atOnce);
+  return policy({ ...model, contextTokens: Math.min(model.contextTokens, longest) }, settings);
 }
+
+/** Replies of a run's weights that are written at once, and requests that wait for that. */
+const servedAtOnce = { atOnce: 16, waiting: 64 } as const;

@@ -12,6 +12,10 @@ import { findWeights } from "./weights.ts";
  */
 export async function versionByWeights(where: string, run: string, store: string): Promise<Version> {
   const { weights } = await findWeights(where, run, store);
-  const written = readdirSync(weights).map((name) => statSync(join(weights, name)).mtimeMs);
+  const written = filesOf(weights).map((path) => statSync(path).mtimeMs);
   return versionOf({ kind: "run", folder: weights }, Date.now(), String(Math.max(...written)));
 }
+
+/** A GGUF file, or the files of a folder. */
+const filesOf = (weights: string): string[] =>
+  statSync(weights).isDirectory() ? readdirSync(weights).map((name) => join(weights, name)) : [weights];

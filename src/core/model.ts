@@ -82,6 +82,16 @@ export interface Sample {
   readonly stop: StopReason;
   /** Version of the weights that drew the sample. */
   readonly version: string;
+  /** Tokens of the prompt that were not computed, since an earlier prompt began alike. Default 0. */
+  readonly reused?: number;
+}
+
+/** Follows a call of `sample` while it runs. */
+export interface SampleWatch {
+  /** Called with each token as it is drawn. Engines that draw whole replies never call it. @param request its index. */
+  onToken?(request: number, token: number): void;
+  /** Nobody waits any more: the call rejects. Engines that cannot stop ignore it. */
+  readonly gone?: AbortSignal;
 }
 
 /** Tokenizer and chat template: text to token ids and back, and a conversation as one append-only sequence. */
@@ -151,7 +161,7 @@ export interface Model {
   /** Number of trained parameters; null where only a remote server knows it. */
   readonly parameters: number | null;
   /** Samples a continuation of each prompt. Results do not depend on how requests are batched. */
-  sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
+  sample(requests: readonly SampleRequest[], watch?: SampleWatch): Promise<Sample[]>;
   /** Outputs at the targets of each row, without gradient. */
   score(rows: TokenRows, want?: Wanted): Promise<Outputs>;
   /**

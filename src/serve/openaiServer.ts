@@ -1,12 +1,14 @@
 /** Serves a model behind an OpenAI-compatible endpoint on the loopback interface, for any client that accepts a base URL. */
 import { randomBytes } from "node:crypto";
+import { textSoFar } from "../common/tokens/textSoFar.ts";
 import { tokenTexts } from "../common/tokens/turns.ts";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { Model, SampleRequest } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
-import { type Answer, type Backend, endpoint } from "../env/agent/endpoint.ts";
+import { type Answer, type Backend, endpoint, type Wrote } from "../env/agent/endpoint.ts";
 import type { ChatCall, Refusal } from "../env/agent/request.ts";
 import { listen } from "../http/listen.ts";
+import { type PlaceLimits, places } from "./places.ts";
 
 /** Settings of {@link openaiServer}. */
 export interface OpenAIServerOptions {
@@ -20,6 +22,8 @@ export interface OpenAIServerOptions {
   readonly maxTokens?: number;
   /** Sampling seed for requests without a seed. Default 1. */
   readonly seed?: number;
+  /** How many replies are written at once, and how many requests may wait for that; more are refused with 429. Default 16 and 64. */
+  readonly limits?: PlaceLimits;
 }
 
 /** A running server of {@link openaiServer}. */
@@ -57,16 +61,24 @@ export async function openaiServer(model: Sampler, options: OpenAIServerOptions 
 /** Wraps a model as the backend of an endpoint. */
 export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, "port"> = {}): Backend {
   const { name = model.id, maxTokens = 256, seed = 1 } = options;
+  const all = places(options.limits ?? { atOnce: 16, waiting: 64 });
   let answered = 0;
   return {
     key: options.key ?? randomBytes(24).toString("hex"),
     model: name,
     created: () => Math.floor(Date.now() / 1000),
-    complete(call, gone) {
+    async complete(call, gone, wrote) {
+      const place = await all.take(call.n, gone);
+      if (place === "full") return busy(all.limits.waiting);
+      if (place === "gone") return leftEarly;
       const index = answered++;
       const random = randomStream(call.seed ?? seed).split(...(call.seed === undefined ? [index] : []));
       const seeds = Array.from({ length: call.n }, (_, i) => random.split("choice", i).seed);
-      return complete(model, call, gone, { id: `${index}`, maxTokens, seeds });
+      try {
+        return await complete(model, call, { gone, wrote }, { id: `${index}`, maxTokens, seeds });
+      } finally {
+        place.leave();
+      }
     },
   };
 }
@@ -74,7 +86,7 @@ export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, 
 async function complete(
   model: Sampler,
   call: ChatCall,
-  gone: AbortSignal,
+  { gone, wrote }: { readonly gone: AbortSignal; readonly wrote: Wrote },
   made: { readonly id: string; readonly maxTokens: number; readonly seeds: readonly number[] },
 ): Promise<Answer> {
   const { codec, contextTokens } = model;
@@ -86,7 +98,7 @@ async function complete(
     if (room < 1) return tooLong(`${prompt.length} tokens`, contextTokens);
     const longest = Math.min(room, call.maxTokens ?? made.maxTokens);
     if (call.n * longest > mostTokens) return tooMany(call.n, longest);
-    if (gone.aborted) return refused("client_gone", "The client disconnected before the response began.");
+    if (gone.aborted) return leftEarly;
     const { temperature, topP, stop } = call;
     const requests = made.seeds.map(
       (seed): SampleRequest => ({
@@ -98,13 +110,18 @@ async function complete(
         ...(stop === undefined ? {} : { stop }),
       }),
     );
-    const samples = await model.sample(requests);
+    const texts = requests.map(() => textSoFar(codec));
+    const samples = await model.sample(requests, {
+      gone,
+      ...(call.stream && { onToken: (request, token) => wrote(request, texts[request]!(token)) }),
+    });
     return {
       kind: "completed",
       id: made.id,
-      completions: samples.map(({ action, logp, behaviour, stop }) => ({
+      completions: samples.map(({ action, logp, behaviour, stop, reused = 0 }) => ({
         text: codec.decode(action),
         stop,
+        reused,
         sampled: {
           tokens: { prompt, action, logp, behaviour },
           pieces: () => tokenTexts(codec, action),
@@ -112,6 +129,7 @@ async function complete(
       })),
     };
   } catch (e) {
+    if (gone.aborted) return leftEarly;
     if (isWhetstoneError(e) && clientsFault.has(e.code)) return refused("invalid_prompt", e.message);
     throw e;
   }
@@ -139,6 +157,17 @@ const refused = (code: string, message: string): Answer => {
   const refusal: Refusal = { status: 400, type: "invalid_request_error", code, message };
   return { kind: "refused", ...refusal };
 };
+
+const leftEarly = refused("client_gone", "The client disconnected before the response ended.");
+
+const busy = (most: number): Answer => ({
+  kind: "refused",
+  status: 429,
+  type: "rate_limit_error",
+  code: "too_many_requests",
+  message: `All places are taken, and ${most} requests wait already. Ask again in a moment.`,
+  retryAfter: 1,
+});
 
 const tooLong = (length: string, most: number): Answer =>
   refused(

@@ -41,6 +41,16 @@ export const promptPlaces = (length: number): number => rounded(length, 32);
 /** Cache positions of a batch whose longest row has `length` tokens. */
 export const cachePlaces = (length: number): number => rounded(length, 32);
 
+/** The same where rows come and go all day: fewer sizes, so that fewer programs are compiled while people wait. */
+export const servingPlaces = (length: number): number => rounded(length, 256);
+
+/** Tokens of a prompt that are kept, and found again, together. */
+export const blockTokens = 32;
+/** Tokens of a prompt that are read in one pass; rows that decode wait for it. A rest is read block by block. */
+const pieceTokens = 4 * blockTokens;
+/** Tokens, padding included, of the next pass over a prompt of which `left` tokens are not read. */
+export const piecePlaces = (left: number): number => (left >= pieceTokens ? pieceTokens : blockTokens);
+
 /** Cache slots for this number of rows. */
 export const decodeRows = (rows: number): number => decodeSizes.find((size) => size >= rows) ?? mostRows;
 

@@ -10,23 +10,34 @@ export interface Cache {
   readonly arrays: Readonly<Record<string, Float32Array>>;
 }
 
-/** Moves a row: the first `length` positions of slot `from` go to slot `to`. */
+/** Moves `length` positions of slot `from` to slot `to`. */
 export interface Move {
   readonly from: number;
   readonly to: number;
   readonly length: number;
+  /** The first position in each slot. Default 0. */
+  readonly fromPlace?: number;
+  readonly toPlace?: number;
 }
 
 const namesOf = (c: DecoderConfig): string[] =>
   Array.from({ length: c.layers }, (_, i) => [keyName(i), valueName(i)]).flat();
 
-export const emptyCache = (c: DecoderConfig): Cache => ({
-  slots: 0,
-  places: 0,
-  arrays: Object.fromEntries(namesOf(c).map((name) => [name, new Float32Array()])),
+/** Memory for keys and values. */
+export const newCache = (c: DecoderConfig, slots: number, places: number): Cache => ({
+  slots,
+  places,
+  arrays: Object.fromEntries(
+    namesOf(c).map((name) => [name, new Float32Array(slots * c.kvHeads * places * c.headWidth)]),
+  ),
 });
 
-interface Part {
+/** Bytes of the keys and values of this many tokens. */
+export const bytesOfTokens = (c: DecoderConfig, tokens: number): number =>
+  4 * 2 * c.layers * c.kvHeads * c.headWidth * tokens;
+
+/** Arrays of slots with this many places each. */
+export interface Part {
   readonly arrays: Readonly<Record<string, Float32Array>>;
   readonly places: number;
 }
@@ -37,11 +48,11 @@ export function copyRows(c: DecoderConfig, from: Part, to: Part, moves: readonly
   for (const name of namesOf(c)) {
     const source = from.arrays[name]!;
     const target = to.arrays[name]!;
-    for (const move of moves) {
+    for (const { from: slot, to: other, length, fromPlace = 0, toPlace = 0 } of moves) {
       for (let h = 0; h < c.kvHeads; h++) {
-        const start = (move.from * c.kvHeads + h) * from.places * width;
-        const at = (move.to * c.kvHeads + h) * to.places * width;
-        target.set(source.subarray(start, start + move.length * width), at);
+        const start = ((slot * c.kvHeads + h) * from.places + fromPlace) * width;
+        const at = ((other * c.kvHeads + h) * to.places + toPlace) * width;
+        target.set(source.subarray(start, start + length * width), at);
       }
     }
   }

@@ -71,39 +71,59 @@ export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph
   return { inputs: [...weights.values(), tokens, last], outputs };
 }
 
+/** `scores` after one more token in each of B rows whose caches hold S positions: see `continuedGraph`. */
+export const decodeGraph = (a: Architecture, B: number, S: number): CachedGraph =>
+  continuedGraph(a, [B, 1, S], (x) => x);
+
 /**
- * `scores` after one more token in each of B rows whose caches hold S positions. The caches are updated in place:
- * write the output `‹cache›.next` into the array that is fed as `‹cache›`.
- * Inputs: `tokens` and their `position` in their rows, int32 [B]; `place` int32 [B, kvHeads, 3], the (row, head, position)
- * of each new key and value; the caches, [B, kvHeads, S, headWidth].
+ * `scores` after each of R positions of a piece of T tokens, which continues one row whose cache holds S positions: see
+ * `continuedGraph`. Further input: `last` int32 [R], the positions within the piece.
  */
-export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph {
+export function pieceGraph(a: Architecture, T: number, S: number): CachedGraph {
+  const last = input("last", [rowTile], "int32");
+  const { inputs, outputs } = continuedGraph(a, [1, T, S], (x) => gatherRows(x, last));
+  return { inputs: [...inputs, last], outputs };
+}
+
+/**
+ * T more tokens in each of B rows whose caches hold S positions. The caches are updated in place: write the output
+ * `‹cache›.next` into the array that is fed as `‹cache›`.
+ * Inputs: `tokens` and their `position` in their rows, int32 [B · T]; `place` int32 [B, kvHeads, T, 3], the (row, head,
+ * position) of each new key and value; the caches, [B, kvHeads, S, headWidth].
+ * @param select picks the positions that are scored.
+ */
+function continuedGraph(
+  a: Architecture,
+  [B, T, S]: readonly [number, number, number],
+  select: (x: Tensor) => Tensor,
+): CachedGraph {
   const c = a.config;
   const weights = weightInputs(a);
-  const tokens = input("tokens", [B], "int32");
-  const position = input("position", [B], "int32");
+  const tokens = input("tokens", [B * T], "int32");
+  const position = input("position", [B * T], "int32");
   const tables = rotaryTables(c, S);
-  const angles = (table: Tensor): Tensor => reshape(gatherRows(table, position), [B, 1, 1, c.headWidth / 2]);
+  const angles = (table: Tensor): Tensor => reshape(gatherRows(table, position), [B, 1, T, c.headWidth / 2]);
   const turned = { cos: angles(tables.cos), sin: angles(tables.sin) };
-  const seen = lessEqual(places(S), reshape(position, [B, 1, 1, 1]));
+  const seen = lessEqual(places(S), reshape(position, [B, 1, T, 1]));
   const mask = where(seen, constant(0, [S]), masked);
-  const place = input("place", [B, c.kvHeads, 3], "int32");
+  const place = input("place", [B, c.kvHeads, T, 3], "int32");
   const inputs: Tensor[] = [...weights.values(), tokens, position, place];
   const next: Record<string, Tensor> = {};
   const cached = (name: string, row: Tensor): Tensor => {
     const cache = input(name, [B, c.kvHeads, S, c.headWidth]);
     inputs.push(cache);
-    const written = scatterRows(cache, place, reshape(row, [B, c.kvHeads, c.headWidth]));
+    const written = scatterRows(cache, place, row);
     next[`${name}.next`] = written;
     return written;
   };
   const attend: Attend = (layer, x) => {
-    const { q, k, v } = headsOf(a, weights, layer, x, [B, 1], turned);
+    const { q, k, v } = headsOf(a, weights, layer, x, [B, T], turned);
     const keys = cached(keyName(layer), k);
     const values = cached(valueName(layer), v);
     // scaled beforehand: ONNX Runtime's fast product of one row does not apply a scale
     return joinHeads(attention(mul(q, 1 / Math.sqrt(c.headWidth)), keys, values, mask, 1));
   };
-  const states = stack(a, weights, gatherRows(weight(weights, "model.embed_tokens.weight"), tokens), attend);
+  const embedded = gatherRows(weight(weights, "model.embed_tokens.weight"), tokens);
+  const states = stack(a, weights, embedded, attend, select);
   return { inputs, outputs: { ...scores(logits(c, weights, states.at(-1)!)), ...next } };
 }

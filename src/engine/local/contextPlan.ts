@@ -1,6 +1,7 @@
 /** How long sequences may be where nobody says so: what the model was made for, within this machine's memory. */
 import { totalmem } from "node:os";
 import { join } from "node:path";
+import { bytesOfTokens } from "./cache.ts";
 import type { DecoderConfig } from "./config.ts";
 import { files, readJson } from "./folder.ts";
 import { ggufConfig } from "./gguf/config.ts";
@@ -31,9 +32,16 @@ async function readConfig(from: string): Promise<DecoderConfig> {
  * @param memory bytes for the activations of one sequence. Default: a quarter of the machine's.
  */
 export function plannedContext(config: DecoderConfig, memory = share * totalmem()): number {
-  const cached = 4 * 2 * config.layers * config.kvHeads * config.headWidth;
-  const fits = (tokens: number): boolean =>
-    tokens * activationBytes(config, tokens) <= memory && rows * tokens * cached <= share * totalmem();
+  return longestThat(
+    config,
+    (tokens) => tokens * activationBytes(config, tokens) <= memory && isCached(config, rows, tokens),
+  );
+}
+
+const isCached = (config: DecoderConfig, rows: number, tokens: number): boolean =>
+  rows * bytesOfTokens(config, tokens) <= share * totalmem();
+
+function longestThat(config: DecoderConfig, fits: (tokens: number) => boolean): number {
   let tokens = longest;
   while (tokens > shortest && !fits(tokens)) tokens /= 2;
   return Math.min(tokens, config.contextTokens);
@@ -42,4 +50,10 @@ export function plannedContext(config: DecoderConfig, memory = share * totalmem(
 /** The same of a model that is here or on the Hub. @throws as `openPublished`. */
 export async function contextOf(options: PublishedOptions, memory?: number): Promise<number> {
   return plannedContext(await readConfig(await folderOf(options)), memory);
+}
+
+/** Longest conversation, in tokens, with a model that only samples, for so many of them at once. @throws as `openPublished`. */
+export async function servedContext(options: PublishedOptions, conversations: number): Promise<number> {
+  const config = await readConfig(await folderOf(options));
+  return longestThat(config, (tokens) => isCached(config, conversations, tokens));
 }

@@ -8,6 +8,9 @@ import { runtimeMissing } from "./runtime.ts";
 
 export interface Host {
   call<K extends CallName>(name: K, ...args: Parameters<Calls[K]>): Promise<ReturnType<Calls[K]>>;
+  /** A number to watch a call under, until `unwatch`. @param onToken called with each of its tokens. */
+  watch(onToken: (request: number, token: number) => void): number;
+  unwatch(watch: number): void;
   /** Whether the thread has ended: closed or failed. */
   readonly ended: boolean;
   /** Ends the thread after the native call in progress, if any; pending calls are rejected. */
@@ -33,6 +36,8 @@ export interface HostOptions {
   /** Threads within an operator. */
   readonly threads: number;
   readonly device: Device;
+  /** Of keys and values of earlier prompts, for each model. 0: none are kept. */
+  readonly prefixBytes: number;
 }
 
 /** Options that the engine thread starts with. */
@@ -56,6 +61,7 @@ export function startHost(options: HostOptions): Host {
   });
   gates.add(gate);
   const open = new Map<number, { resolve: (value: never) => void; reject: (e: Error) => void }>();
+  const watching = new Map<number, (request: number, token: number) => void>();
   let next = 1;
   let closing = false;
   let closed: Error | undefined;
@@ -66,6 +72,7 @@ export function startHost(options: HostOptions): Host {
     open.clear();
   };
   worker.on("message", (reply: Reply) => {
+    if ("watch" in reply) return watching.get(reply.watch)?.(reply.request, reply.token);
     const waiting = open.get(reply.id);
     open.delete(reply.id);
     if (open.size === 0 && !closing) worker.unref();
@@ -95,6 +102,14 @@ export function startHost(options: HostOptions): Host {
         const request: Request = { id, call: name, args };
         worker.postMessage(request);
       });
+    },
+    watch(onToken) {
+      const watch = next++;
+      watching.set(watch, onToken);
+      return watch;
+    },
+    unwatch(watch) {
+      watching.delete(watch);
     },
     async close() {
       if (closed) return;

@@ -36,7 +36,7 @@ import { type Reader, startReader } from "./reader.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
-export { contextOf, plannedContext } from "./contextPlan.ts";
+export { contextOf, plannedContext, servedContext } from "./contextPlan.ts";
 export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
 export { type AdapterOf, exportAdapter, exportGguf, exportWeights, type PackedType } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
@@ -88,6 +88,12 @@ export interface ComputeOptions {
   readonly memory?: number;
   /** Maximum tokens of one micro-batch, padding included. Overrides `memory`. */
   readonly microBatchTokens?: number;
+  /**
+   * Bytes for keys and values of earlier prompts and replies, for each model: a prompt that begins like one of them is read from
+   * there on. For serving: replies then agree up to rounding, whatever was asked before. Default 0, with which they agree to the
+   * last bit.
+   */
+  readonly prefixCache?: number;
 }
 
 /**
@@ -185,13 +191,14 @@ export function localEngine(options: LocalOptions = {}): Engine {
     device = "cpu",
     threads = Math.min(mostThreads, availableParallelism()),
     memory = Math.min(2 ** 30, totalmem() / 8),
+    prefixCache = 0,
   } = options;
   if (options.size) requireSize(options.size);
   if (lora) requireLora(lora);
   requireMemory(memory);
   const ready = requireDevice(device);
   ready.catch(() => undefined); // the first call reports it
-  const host = startHost({ threads: requireThreads(threads), device });
+  const host = startHost({ threads: requireThreads(threads), device, prefixBytes: prefixCache });
   const readers: Reader[] = [];
   const made = async (
     id: string,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Capability, Codec, Frozen, Model } from "../../core/model.ts";
+import type { Capability, Codec, Frozen, Model, Sample, SampleWatch } from "../../core/model.ts";
 import type { ModelId } from "../../core/types.ts";
 import { oneByOne } from "../requests.ts";
 import type { BaseModel } from "./base.ts";
@@ -81,7 +81,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     read: parts.reader.read,
     contextTokens: config.contextTokens,
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
-    sample: async (requests) => {
+    sample: async (requests, following) => {
       const given = requests.map(
         ({ mix, ...request }): LocalRequest => ({
           ...request,
@@ -90,7 +90,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       );
       const words = requests.some(({ stop = [] }) => stop.length > 0) && sendWords();
       // both at once, so that no other call gets in between
-      const [samples] = await Promise.all([host.call("sample", handle, given), words]);
+      const [samples] = await Promise.all([
+        following ? followed(host, handle, given, following) : host.call("sample", handle, given),
+        words,
+      ]);
       return samples;
     },
     score: (rows, want) => score(passes, rows, want),
@@ -141,6 +144,25 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
 
   handles.set(model, { host, handle });
   return model;
+}
+
+/** Samples while somebody waits. */
+async function followed(
+  host: Host,
+  handle: Handle,
+  requests: readonly LocalRequest[],
+  { onToken = () => {}, gone }: SampleWatch,
+): Promise<Sample[]> {
+  gone?.throwIfAborted();
+  const watch = host.watch(onToken);
+  const cancel = (): void => void host.call("cancel", handle, watch).catch(() => undefined);
+  gone?.addEventListener("abort", cancel);
+  try {
+    return await host.call("sample", handle, requests, watch);
+  } finally {
+    gone?.removeEventListener("abort", cancel);
+    host.unwatch(watch);
+  }
 }
 
 /** @param copy handle of weights that nothing else changes. */

@@ -4,7 +4,7 @@ import { differentiate } from "../../tensor/differentiate.ts";
 import { createSession, type Session, type SessionOptions } from "../../tensor/execute.ts";
 import { input, type Tensor } from "../../tensor/graph.ts";
 import { rowTile } from "./batchSizes.ts";
-import { type CachedGraph, decodeGraph, prefillGraph } from "./cachedGraphs.ts";
+import { type CachedGraph, decodeGraph, pieceGraph, prefillGraph } from "./cachedGraphs.ts";
 import { type OutputRequest, type ScoringGraph, scoringGraph } from "./decoder.ts";
 import { type Architecture, stacksOf } from "./parameters.ts";
 
@@ -39,6 +39,7 @@ export interface Programs {
   train(shape: ScoringShape): Promise<TrainingPrograms>;
   prefill(B: number, T: number): Promise<Session>;
   decode(B: number, S: number): Promise<Session>;
+  piece(T: number, S: number): Promise<Session>;
 }
 
 /** Maximum number of cached programs of one kind; the least recently used one is evicted. */
@@ -150,5 +151,6 @@ export function programs(a: Architecture, options: SessionOptions): Programs {
     train: async (shape) => (await training(JSON.stringify(shape), () => trainingPrograms(shape))).programs,
     prefill: (B, T) => cached(`prefill ${B} ${T}`, () => prefillGraph(a, B, T)),
     decode: (B, S) => cached(`decode ${B} ${S}`, () => decodeGraph(a, B, S)),
+    piece: (T, S) => cached(`piece ${T} ${S}`, () => pieceGraph(a, T, S)),
   };
 }

@@ -49,7 +49,10 @@ export interface Calls {
   create(architecture: Architecture, marks: SpecialTokens, contents: ModelContents): Handle;
   /** The text of each token of a model and its copies. Sent before the first request that has stop strings. */
   words(handle: Handle, tokenizer: TokenizerFiles): void;
-  sample(handle: Handle, requests: readonly LocalRequest[]): Sample[];
+  /** @param watch the number under which its tokens are told. */
+  sample(handle: Handle, requests: readonly LocalRequest[], watch?: number): Sample[];
+  /** Ends a sampling call that is watched. */
+  cancel(handle: Handle, watch: number): void;
   /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */
   forward(handle: Handle, rows: PackedRows, wanted: OutputRequest, keep: boolean): Record<string, TypedArray>;
   /** Adds the gradient of the rows of the last kept forward. @param cotangents by output, each of its full size. */
@@ -74,6 +77,8 @@ export type CallName = keyof Calls;
 export type Request = { readonly id: number; readonly call: CallName; readonly args: readonly unknown[] };
 export type Reply =
   | { readonly id: number; readonly value: unknown }
+  /** One token of a request of the call that is watched so. */
+  | { readonly watch: number; readonly request: number; readonly token: number }
   | {
       readonly id: number;
       readonly error: {

@@ -1,9 +1,10 @@
 /** The models that read the rows which are sampled together: the sampling one, and those that requests mix in. */
 import type { Codec } from "../../core/model.ts";
-import { cachePlaces, decodeRows, roundUp, rowTile } from "./batchSizes.ts";
-import { type Cache, copyRows, emptyCache, type Move, resized } from "./cache.ts";
+import { cachePlaces, decodeRows, piecePlaces, roundUp, rowTile, servingPlaces } from "./batchSizes.ts";
+import { type Cache, copyRows, type Move, newCache, resized } from "./cache.ts";
 import type { DecoderConfig } from "./config.ts";
 import { narrows } from "./draw.ts";
+import type { PrefixCache } from "./prefixCache.ts";
 import type { Programs } from "./programs.ts";
 import type { Handle } from "./protocol.ts";
 import type { Row, RowScores } from "./samplingRow.ts";
@@ -18,6 +19,8 @@ export interface ReadingParts {
   /** The weights of a model that requests mix in, of the same architecture. They must not change either. */
   readonly weightsOf: (of: Handle) => Feeds;
   readonly codec: Pick<Codec, "padId">;
+  /** What is known of earlier prompts, by these weights. */
+  readonly prefixes: PrefixCache | undefined;
 }
 
 /** One model that reads the rows. Every row has the same slot in the caches of all. */
@@ -32,6 +35,16 @@ interface Joining {
   readonly row: Row;
   /** Index of its prompt among those prefilled. */
   readonly b: number;
+}
+
+/** A prompt that is read piece by piece, for the rows that continue it. */
+export interface PromptInPieces {
+  rows: readonly Row[];
+  readonly tokens: Int32Array;
+  /** One slot. */
+  readonly cache: Cache;
+  /** Number of tokens whose keys and values are in the cache. */
+  seen: number;
 }
 
 export interface Readings {
@@ -52,16 +65,26 @@ export interface Readings {
   ): Promise<(rows: readonly Row[], joining: readonly Joining[]) => void>;
   /** Reads each row's last token; row r of the scores belongs to slot r. */
   decode(rows: readonly Row[]): Promise<void>;
+  /** A prompt to read by the sampling model alone. */
+  inPieces(rows: readonly Row[]): PromptInPieces;
+  /** Reads the next piece, after what other prompts have in common with it. Row 0 of the scores belongs to its last token. */
+  readPiece(prompt: PromptInPieces, prefixes: PrefixCache): Promise<void>;
+  /** Gives rows that continue a prompt their slots among all rows. */
+  join(rows: readonly Row[], joining: readonly Row[], prompt: PromptInPieces): void;
+  /** Keeps what was read of a row that ends. */
+  keepPrefix(row: Row): void;
 }
 
 /** Number of tokens of a row whose keys and values are in the cache. */
 const seenTokens = (row: Row): number => row.request.prompt.length + row.action.length - 1;
 
-export function readings({ config: c, programs, weights, weightsOf, codec }: ReadingParts): Readings {
+export function readings(parts: ReadingParts): Readings {
+  const { config: c, programs, weights, weightsOf, codec, prefixes } = parts;
+  const placesOf = prefixes ? servingPlaces : cachePlaces;
   const V = c.vocabulary;
   const reading = (weights: Feeds): Reading => ({
     weights,
-    cache: emptyCache(c),
+    cache: newCache(c, 0, 0),
     scores: scoreArrays(0, V),
   });
   const own = reading(weights);
@@ -77,7 +100,7 @@ export function readings({ config: c, programs, weights, weightsOf, codec }: Rea
   /** Makes room for these rows, including those without a slot. */
   function makeRoom(all: readonly Row[]): void {
     const slots = decodeRows(all.length);
-    const places = cachePlaces(Math.max(...all.map(seenTokens)) + 1);
+    const places = placesOf(Math.max(...all.map(seenTokens)) + 1);
     const inside = new Set(all.map((row) => row.slot).filter((slot) => slot >= 0 && slot < slots));
     const free = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => !inside.has(slot));
     const moves: Move[] = [];
@@ -140,13 +163,42 @@ export function readings({ config: c, programs, weights, weightsOf, codec }: Rea
       const { slots, places } = own.cache;
       const session = await programs.decode(slots, places);
       for (const by of readersOf(rows)) {
-        const { arrays } = by.cache;
-        const next = Object.fromEntries(Object.entries(arrays).map(([name, x]) => [`${name}.next`, x]));
         await session.runInto(
-          { ...by.weights, ...arrays, ...feeds },
-          { ...next, ...wantedScores(by, rows, slots, V) },
+          { ...by.weights, ...by.cache.arrays, ...feeds },
+          { ...inPlace(by.cache), ...wantedScores(by, rows, slots, V) },
         );
       }
+    },
+    inPieces(rows) {
+      const tokens = rows[0]!.request.prompt;
+      return { rows, tokens, cache: newCache(c, 1, placesOf(tokens.length)), seen: 0 };
+    },
+    async readPiece(prompt, prefixes) {
+      const { rows, tokens, cache } = prompt;
+      const from = prefixes.restore(tokens, prompt.seen, cache, 0);
+      for (const row of rows) row.reused += from - prompt.seen;
+      const T = piecePlaces(tokens.length - from);
+      prompt.seen = Math.min(tokens.length, from + T);
+      const session = await programs.piece(T, cache.places);
+      await session.runInto(
+        {
+          ...own.weights,
+          ...cache.arrays,
+          ...pieceFeeds(c, tokens.subarray(from, from + T), from, T, codec.padId),
+        },
+        { ...inPlace(cache), ...wantedScores(own, rows, rowTile, V) },
+      );
+      prefixes.keep(tokens.subarray(0, prompt.seen), cache, 0);
+    },
+    join(rows, joining, { cache, tokens }) {
+      makeRoom(rows);
+      const moves = joining.map(({ slot }) => ({ from: 0, to: slot, length: tokens.length }));
+      copyRows(c, cache, own.cache, moves);
+    },
+    keepPrefix(row) {
+      const { prompt } = row.request;
+      const tokens = Int32Array.from([...prompt, ...row.action]);
+      prefixes?.keep(tokens.subarray(0, seenTokens(row)), own.cache, row.slot);
     },
   };
 }
@@ -190,6 +242,24 @@ function prefillFeeds(prompts: readonly (readonly Row[])[], T: number, B: number
     last[b] = b * T + prompt.length - 1;
   });
   return { tokens, last };
+}
+
+/** The outputs of a pass that go where its caches came from. */
+const inPlace = ({ arrays }: Cache): Feeds =>
+  Object.fromEntries(Object.entries(arrays).map(([name, x]) => [`${name}.next`, x]));
+
+/** Inputs of a pass over the next tokens of a prompt beside weights and caches. @param from position of the first. */
+function pieceFeeds(c: DecoderConfig, tokens: Int32Array, from: number, T: number, padId: number) {
+  const padded = new Int32Array(T).fill(padId);
+  padded.set(tokens);
+  const place = new Int32Array(c.kvHeads * T * 3);
+  for (let i = 0; i < c.kvHeads * T; i++) place.set([0, Math.floor(i / T), from + (i % T)], i * 3);
+  return {
+    tokens: padded,
+    position: Int32Array.from({ length: T }, (_, t) => from + t),
+    place,
+    last: new Int32Array(rowTile).fill(tokens.length - 1),
+  };
 }
 
 /** Inputs of a decoding batch beside weights and caches; its rows are filled in at each step. */

@@ -1,13 +1,15 @@
 /**
  * Continuous batching: a batch of rows decodes token by token, a finished reply leaves at once, and the prompts of
  * new requests are prefilled and take the free slots. A request's result depends on its prompt, its options, its seed
- * and the weights alone, bit for bit (see batchSizes.ts).
+ * and the weights alone, bit for bit (see batchSizes.ts). With a prefix cache, prompts are read in pieces instead, in turn,
+ * so that a long one does not hold up the others; what was read before is not read again, and results agree up to rounding.
  */
 import type { Codec, Sample } from "../../core/model.ts";
 import { mostRows, prefillRows, promptPlaces } from "./batchSizes.ts";
+import type { PrefixCache } from "./prefixCache.ts";
 import type { Handle, LocalRequest } from "./protocol.ts";
-import { type ReadingParts, readings } from "./readings.ts";
-import { advance, attempt, type Call, fail, openRow, type Row } from "./samplingRow.ts";
+import { type PromptInPieces, type ReadingParts, readings } from "./readings.ts";
+import { advance, attempt, type Call, fail, openRow, type Row, type Watch } from "./samplingRow.ts";
 
 export interface SamplerParts extends ReadingParts {
   readonly codec: Pick<Codec, "padId" | "endId" | "decode">;
@@ -19,7 +21,9 @@ export interface Sampler {
    * Adds requests; `step` works on them. Resolves when all of them are finished.
    * @throws WhetstoneError `option.range`, `context.tooLong`, `tokenizer.unknownToken` before anything is sampled.
    */
-  sample(requests: readonly LocalRequest[]): Promise<Sample[]>;
+  sample(requests: readonly LocalRequest[], watch?: Watch): Promise<Sample[]>;
+  /** Ends the call that is watched so: it rejects, and its rows leave before the next token. */
+  cancel(watch: number): void;
   /** Whether any request is unfinished. */
   readonly busy: boolean;
   /** Whether an unfinished request mixes that model in. */
@@ -34,8 +38,10 @@ const patience = 8;
 const company = 8;
 
 export function sampler(parts: SamplerParts): Sampler {
-  const { config, codec, version } = parts;
-  const waiting: Row[] = [];
+  const { config, codec, version, prefixes } = parts;
+  let waiting: Row[] = [];
+  /** Prompts that are read in pieces; the next one first. */
+  const reading: PromptInPieces[] = [];
   let rows: Row[] = [];
   const models = readings(parts);
   /** Steps since the oldest waiting request arrived. */
@@ -86,24 +92,66 @@ export function sampler(parts: SamplerParts): Sampler {
     }
   }
 
+  /** Moves waiting requests among those that are read in pieces. A mixture is read at once, by all of its models. */
+  function readInPieces(): void {
+    const taken = rows.length + reading.reduce((n, prompt) => n + prompt.rows.length, 0);
+    const joining = waiting.filter(({ request }) => !request.mix).slice(0, mostRows - taken);
+    if (joining.length === 0) return;
+    waiting = waiting.filter((row) => !joining.includes(row));
+    const prompts = Map.groupBy(joining, (row) => row.request.prompt.join());
+    for (const same of prompts.values()) reading.push(models.inPieces(same));
+  }
+
+  /** Reads one piece of one prompt, and gives its rows a first token and a slot after its last. */
+  async function readNext(prompt: PromptInPieces, prefixes: PrefixCache): Promise<void> {
+    prompt.rows = prompt.rows.filter((row) => !row.call.failed);
+    if (prompt.rows.length === 0) return;
+    try {
+      await models.readPiece(prompt, prefixes);
+      if (prompt.seen < prompt.tokens.length) return void reading.push(prompt);
+      const joining = prompt.rows.filter((row) => goesOn(row, 0));
+      if (joining.length === 0) return;
+      rows = [...rows, ...joining];
+      models.join(rows, joining, prompt);
+    } catch (e) {
+      for (const row of prompt.rows) fail(row, e);
+      rows = rows.filter((row) => !row.call.failed);
+    }
+  }
+
   async function decode(): Promise<void> {
     await models.decode(rows);
-    rows = rows.filter((row) => goesOn(row, row.slot));
+    rows = rows.filter((row) => {
+      if (goesOn(row, row.slot)) return true;
+      models.keepPrefix(row);
+      return false;
+    });
   }
 
   return {
-    sample: (requests) =>
+    sample: (requests, watch) =>
       new Promise((resolve, reject) => {
-        const call: Call = { samples: [], left: requests.length, resolve, reject, failed: false };
+        const call: Call = { samples: [], left: requests.length, resolve, reject, failed: false, watch };
         const opened = requests.map((request, at) => open(request, call, at));
         if (opened.length === 0) resolve([]);
         waiting.push(...opened);
       }),
+    cancel(watch) {
+      const open = [...waiting, ...reading.flatMap((prompt) => prompt.rows), ...rows];
+      for (const row of open)
+        if (row.call.watch?.id === watch) fail(row, new Error("the call was cancelled"));
+      waiting = waiting.filter((row) => !row.call.failed);
+    },
     get busy() {
-      return rows.length > 0 || waiting.length > 0;
+      return rows.length > 0 || waiting.length > 0 || reading.length > 0;
     },
     mixesIn,
     async step() {
+      if (prefixes) {
+        readInPieces();
+        const next = reading.shift();
+        if (next) await readNext(next, prefixes);
+      }
       const enough = waiting.length >= Math.min(company, Math.ceil(rows.length / 4));
       if (waiting.length > 0 && rows.length < mostRows && (enough || ++waited > patience)) await admit();
       try {

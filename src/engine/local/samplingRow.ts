@@ -17,6 +17,13 @@ export interface Call {
   readonly resolve: (samples: Sample[]) => void;
   readonly reject: (e: unknown) => void;
   failed: boolean;
+  readonly watch: Watch | undefined;
+}
+
+/** Who waits for a call, and is told of each token. */
+export interface Watch {
+  readonly id: number;
+  readonly tell: (request: number, token: number) => void;
 }
 
 export interface Row {
@@ -37,6 +44,8 @@ export interface Row {
   /** Current node in the tree of choices. */
   choice: Choice | undefined;
   slot: number;
+  /** Tokens of the prompt that were not computed again. */
+  reused: number;
 }
 
 /** @throws WhetstoneError for a request that the model cannot answer. */
@@ -74,6 +83,7 @@ export function openRow(
     allowed: [],
     choice: request.choices && choiceTree(request.choices),
     slot: -1,
+    reused: 0,
   };
 }
 
@@ -102,8 +112,9 @@ export interface RowScores {
 /** Samples a row's next token, and answers its call with the last one. @returns whether the row continues. */
 export function advance(row: Row, scores: RowScores, version: string): boolean {
   const stop = nextToken(row, scores);
-  if (!stop) return true;
   const { call } = row;
+  call.watch?.tell(row.at, row.action.at(-1)!);
+  if (!stop) return true;
   call.samples[row.at] = sampleOf(row, stop, version);
   if (--call.left === 0) call.resolve(call.samples);
   return false;
@@ -139,6 +150,7 @@ function sampleOf(row: Row, stop: StopReason, version: string): Sample {
     ...(allowed.length === row.action.length ? { allowed } : {}),
     stop,
     version,
+    ...(row.reused > 0 ? { reused: row.reused } : {}),
   };
 }
 

@@ -4,9 +4,11 @@ import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.t
 import type { Codec } from "../../core/model.ts";
 import type { Port } from "../../tensor/compile.ts";
 import type { TypedArray } from "../../tensor/execute.ts";
+import type { DecoderConfig } from "./config.ts";
 import { leave, nativeWork } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
+import { type PrefixCache, prefixCache } from "./prefixCache.ts";
 import { type Programs, programs, type ScoringShape } from "./programs.ts";
 import type { Calls, Handle, ModelContents, PackedRows, Reply, Request, SpecialTokens } from "./protocol.ts";
 import { type RotaryTable, rotaryTable } from "./rotaryTables.ts";
@@ -38,7 +40,7 @@ interface Words {
   decode?: Codec["decode"];
 }
 
-const { gate, ...given } = workerData as ThreadOptions;
+const { gate, prefixBytes, ...given } = workerData as ThreadOptions;
 const options = { ...given, native: nativeWork(gate) };
 const port = parentPort!;
 const models = new Map<Handle, Held>();
@@ -50,6 +52,18 @@ const sampling = new Map<Handle, Sampler>();
 let nextHandle = 1;
 /** What a model's last forward pass kept for its backward pass. */
 const kept = new Map<Handle, Kept>();
+
+/** What is known of earlier prompts, for one version of weights each. */
+const prefixes = new WeakMap<ModelState, { readonly version: number; readonly cache: PrefixCache }>();
+
+function prefixesOf(config: DecoderConfig, state: ModelState): PrefixCache | undefined {
+  if (prefixBytes === 0) return undefined;
+  const known = prefixes.get(state);
+  if (known?.version === state.version) return known.cache;
+  const cache = prefixCache(config, prefixBytes);
+  prefixes.set(state, { version: state.version, cache });
+  return cache;
+}
 
 interface Kept {
   readonly shape: ScoringShape;
@@ -204,18 +218,24 @@ const calls: {
     const { chatCodec } = await import("./codec.ts");
     modelOf(handle).words.decode = chatCodec(tokenizer).decode;
   },
-  sample(handle, requests) {
+  sample(handle, requests, watch) {
     const { architecture, marks, words, programs, state } = modelOf(handle);
     const { config } = architecture;
     const codec = { ...marks, decode: (ids: Int32Array) => textOf(words, ids) };
     const open = (): Sampler => {
       const weights = feedsOf(config, state.weights);
       const weightsOf = (of: Handle) => feedsOf(config, mixable(of, programs).state.weights);
-      return sampler({ config, codec, programs, weights, weightsOf, version: String(state.version) });
+      const prefixes = prefixesOf(config, state);
+      const version = String(state.version);
+      return sampler({ config, codec, programs, weights, weightsOf, prefixes, version });
     };
     const joined = sampling.get(handle) ?? open();
     sampling.set(handle, joined);
-    return joined.sample(requests);
+    const tell = (request: number, token: number): void => reply({ watch: watch!, request, token });
+    return joined.sample(requests, watch === undefined ? undefined : { id: watch, tell });
+  },
+  cancel(handle, watch) {
+    sampling.get(handle)?.cancel(watch);
   },
   async forward(handle, rows, wanted, keep) {
     const model = modelOf(handle);

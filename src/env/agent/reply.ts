@@ -14,6 +14,8 @@ export interface Completion {
   /** Calls that a provider has read already, in place of those in the text. */
   readonly toolCalls?: readonly ToolCall[];
   readonly sampled?: SampledAction;
+  /** Tokens of the prompt that were not computed, since an earlier one began alike. */
+  readonly reused?: number;
 }
 
 /** A reply as the client sees it. */
@@ -39,6 +41,34 @@ export function replyOf(call: ChatCall, made: Completion, id: (k: number) => str
     finish: calls.length > 0 ? "tool_calls" : stop === "length" ? "length" : "stop",
   };
 }
+
+/**
+ * How much of a reply that is being written certainly stands at the beginning of its {@link Reply}: nothing that may become a
+ * stop string or a call, nor white space around a call. A reply whose tokens or JSON are asked for is shown as a whole.
+ */
+export function shownSoFar({ json, tools, stop = [], tokenIds, logprobs }: ChatCall, text: string): string {
+  if (json || tokenIds || logprobs) return "";
+  const shown = text.slice(
+    0,
+    Math.min(...[...stop, ...(tools.length > 0 ? openings : [])].map(startIn(text)), text.length),
+  );
+  if (tools.length === 0) return shown;
+  return /^[\s{]/.test(shown) ? "" : shown.trimEnd();
+}
+
+/** What calls begin with. */
+const openings = ["<tool_call>", "</tool_call>", "<function", "</function"];
+
+/** Where a mark begins in a text, or may begin at its end. */
+const startIn =
+  (text: string) =>
+  (mark: string): number => {
+    const at = text.indexOf(mark);
+    if (at >= 0) return at;
+    for (let length = Math.min(mark.length - 1, text.length); length > 0; length--)
+      if (text.endsWith(mark.slice(0, length))) return text.length - length;
+    return text.length;
+  };
 
 function withoutStop(text: string, stop: StopReason, stops: readonly string[] = []): string {
   if (stop !== "stop") return text;
@@ -85,33 +115,58 @@ export function completionBody(
   };
 }
 
-/** The same as server-sent events: each reply begun, said, ended; then what it took, where that was asked for. */
-export function eventStream(
-  call: ChatCall,
-  { id, created }: Envelope,
-  made: readonly (readonly [Completion, Reply])[],
-): string {
+/** Replies as server-sent events. */
+export interface ReplyEvents {
+  /** More of the replies, from their texts so far. Empty if there is no more to show. */
+  written(texts: readonly string[]): string;
+  /** The rest: what is not shown yet, calls, ends, and what it took, where that was asked for. */
+  ended(made: readonly (readonly [Completion, Reply])[]): string;
+}
+
+export function replyEvents(call: ChatCall, { id, created }: Envelope): ReplyEvents {
   const head = { id, object: "chat.completion.chunk", created, model: call.model };
-  const chunks: Json[] = made.flatMap(([completion, { message, finish }], index) => {
-    const chunk = (delta: Json, more: JsonObject = {}): JsonObject => ({
-      ...head,
-      choices: [{ index, delta, finish_reason: null, ...more }],
-    });
-    const said = spoken(message);
-    return [
-      { ...chunk({ role: "assistant", content: "" }), ...(index === 0 ? promptIdsOf(call, made) : {}) },
-      chunk(
-        { content: said.content },
-        { logprobs: logprobsOf(call, completion), ...tokenIdsOf(call, completion) },
-      ),
-      ...(said.tool_calls ?? []).map((c, k) => chunk({ tool_calls: [{ index: k, ...c }] })),
-      chunk({}, { finish_reason: finish }),
-    ];
+  /** What is shown of each reply, once it has begun. */
+  const shown: string[] = [];
+  const chunk = (index: number, delta: Json, more: JsonObject = {}): JsonObject => ({
+    ...head,
+    choices: [{ index, delta, finish_reason: null, ...more }],
   });
-  const usage: Json[] = call.includeUsage ? [{ ...head, choices: [], usage: usageOf(made) }] : [];
-  return [...chunks, ...usage, "[DONE]"]
-    .map((data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`)
-    .join("");
+  function begun(index: number, ids: JsonObject = {}): JsonObject[] {
+    if (shown[index] !== undefined) return [];
+    shown[index] = "";
+    return [{ ...chunk(index, { role: "assistant", content: "" }), ...ids }];
+  }
+  const events = (chunks: readonly (Json | "[DONE]")[]): string =>
+    chunks.map((data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`).join("");
+  return {
+    written(texts) {
+      const chunks = texts.flatMap((text, index) => {
+        const all = shownSoFar(call, text);
+        const content = all.slice(shown[index]?.length);
+        if (content === "") return [];
+        const first = begun(index);
+        shown[index] = all;
+        return [...first, chunk(index, { content })];
+      });
+      return events(chunks);
+    },
+    ended(made) {
+      const chunks = made.flatMap(([completion, { message, finish }], index) => {
+        const first = begun(index, index === 0 ? promptIdsOf(call, made) : {});
+        const said = spoken(message);
+        const content = said.content?.slice(shown[index]!.length) ?? null;
+        const tokens = { logprobs: logprobsOf(call, completion), ...tokenIdsOf(call, completion) };
+        return [
+          ...first,
+          ...(first.length > 0 || content ? [chunk(index, { content }, tokens)] : []),
+          ...(said.tool_calls ?? []).map((c, k) => chunk(index, { tool_calls: [{ index: k, ...c }] })),
+          chunk(index, {}, { finish_reason: finish }),
+        ];
+      });
+      const usage = call.includeUsage ? [{ ...head, choices: [], usage: usageOf(made) }] : [];
+      return events([...chunks, ...usage, "[DONE]"]);
+    },
+  };
 }
 
 /** An error as the protocol has it. */
@@ -158,5 +213,10 @@ function promptIdsOf(call: ChatCall, [first]: readonly (readonly [Completion, Re
 function usageOf(made: readonly (readonly [Completion, Reply])[]): Json {
   const prompt = made[0]?.[0].sampled?.tokens.prompt.length ?? 0;
   const completion = made.reduce((sum, [{ sampled }]) => sum + (sampled?.tokens.action.length ?? 0), 0);
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: made[0]?.[0].reused ?? 0 },
+  };
 }

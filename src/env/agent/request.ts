@@ -34,6 +34,8 @@ export interface Refusal {
   readonly type: string;
   readonly code: string;
   readonly message: string;
+  /** Seconds after which the same request may get a reply. Default: it gets none. */
+  readonly retryAfter?: number;
 }
 
 const textPart = z.looseObject({ type: z.literal("text"), text: z.string() });

@@ -1,8 +1,9 @@
 /** A policy in this process as a backend: its prompt and sampled tokens are known exactly. */
 import { randomInt } from "node:crypto";
 import type { TurnTokens } from "../../core/types.ts";
-import { endpoint } from "../../env/agent/endpoint.ts";
+import { type Backend, endpoint } from "../../env/agent/endpoint.ts";
 import { modelBackend, type Sampler } from "../openaiServer.ts";
+import type { PlaceLimits } from "../places.ts";
 import type { Answerer } from "./answerer.ts";
 
 /** Settings of {@link policy}. */
@@ -13,6 +14,8 @@ export interface PolicyOptions {
   readonly maxTokens?: number;
   /** Sampling seed for requests without a seed. Default: a random seed per request. */
   readonly seed?: number;
+  /** How many replies are written at once, and how many requests may wait for that; more are refused with 429. Default 16 and 64. */
+  readonly limits?: PlaceLimits;
   /** Called when the backend closes. */
   readonly dispose?: () => Promise<void>;
 }
@@ -21,27 +24,28 @@ export interface PolicyOptions {
 export function policy(model: Sampler, options: PolicyOptions = {}): Answerer {
   const { seed = randomInt(2 ** 31), dispose } = options;
   const backend = modelBackend(model, { ...options, seed });
-  const sampled = new Map<string, readonly TurnTokens[]>();
+  const open = new Map<string, Backend>();
   const running = new Set<Promise<unknown>>();
   let calls = 0;
-  const app = endpoint((path) => {
-    if (path === undefined || !sampled.has(path)) return undefined;
-    return {
-      ...backend,
-      async complete(call, gone) {
-        const answer = await backend.complete(call, gone);
-        if (answer.kind === "completed") {
-          sampled.set(
-            path,
-            answer.completions.flatMap(({ sampled: one }) => (one ? [one.tokens] : [])),
-          );
-        }
-        return answer;
-      },
-    };
-  });
+  const app = endpoint((path) => (path === undefined ? undefined : open.get(path)));
 
   async function answered(path: string, body: string | Uint8Array, signal: AbortSignal) {
+    let tokens: readonly TurnTokens[] = [];
+    open.set(path, {
+      ...backend,
+      async complete(...call) {
+        const answering = backend.complete(...call);
+        running.add(answering);
+        try {
+          const answer = await answering;
+          if (answer.kind === "completed")
+            tokens = answer.completions.flatMap(({ sampled }) => (sampled ? [sampled.tokens] : []));
+          return answer;
+        } finally {
+          running.delete(answering);
+        }
+      },
+    });
     const request = new Request(`http://policy/session/${path}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${backend.key}`, "content-type": "application/json" },
@@ -49,7 +53,8 @@ export function policy(model: Sampler, options: PolicyOptions = {}): Answerer {
       signal,
     });
     const { status, headers, body: bytes } = await app.fetch(request);
-    const tokens = sampled.get(path) ?? [];
+    // a refusal because the client has left is no answer
+    if (status >= 400) signal.throwIfAborted();
     return {
       status,
       headers: Object.fromEntries(headers),
@@ -61,14 +66,10 @@ export function policy(model: Sampler, options: PolicyOptions = {}): Answerer {
   return {
     async chat({ body, gone }) {
       const path = `${calls++}`;
-      sampled.set(path, []);
-      const answer = answered(path, body, gone);
-      running.add(answer);
       try {
-        return await answer;
+        return await answered(path, body, gone);
       } finally {
-        running.delete(answer);
-        sampled.delete(path);
+        open.delete(path);
       }
     },
     models: async () => [backend.model],

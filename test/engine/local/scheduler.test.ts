@@ -10,6 +10,7 @@ function counter(steps: number, mixed: readonly number[], done: () => void): Sam
   let left = steps;
   return {
     sample: async () => [],
+    cancel() {},
     get busy() {
       return left > 0;
     },

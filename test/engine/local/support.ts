@@ -75,8 +75,8 @@ export interface MakeOptions {
 }
 
 /** An engine thread and models on it; `await using` ends the thread. */
-export function bench(threads = 2): Bench {
-  const host = startHost({ threads, device: "cpu" });
+export function bench(threads = 2, prefixBytes = 0): Bench {
+  const host = startHost({ threads, device: "cpu", prefixBytes });
   return {
     host,
     async make(more = {}, options = {}) {

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Completion, completionBody, eventStream, replyOf } from "../../../src/env/agent/reply.ts";
+import {
+  type Completion,
+  completionBody,
+  replyEvents,
+  replyOf,
+  shownSoFar,
+} from "../../../src/env/agent/reply.ts";
 import type { ChatCall } from "../../../src/env/agent/request.ts";
 import { asked, tools } from "./asked.ts";
 
@@ -81,15 +87,82 @@ test("completionBody: OpenAI's form, with exact tokens where they are asked for"
         token_ids: [7, 8],
       },
     ],
-    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    usage: {
+      prompt_tokens: 3,
+      completion_tokens: 2,
+      total_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 0 },
+    },
     prompt_token_ids: [1, 2, 3],
   });
 });
 
-test("eventStream: each reply begun, said and ended, then usage and the end", () => {
+/** Every reply begins with what is shown of it at any time before. */
+function shownThroughout(call: ChatCall, text: string, stop: Completion["stop"] = "eos"): string[] {
+  const { content } = reply(call, completion(text, { stop })).message;
+  return Array.from(text, (_, i) => {
+    const shown = shownSoFar(call, text.slice(0, i + 1));
+    assert.ok(content.startsWith(shown), `${JSON.stringify(shown)} of ${JSON.stringify(content)}`);
+    return shown;
+  });
+}
+
+test("shownSoFar: nothing that turns out to be a stop string, a call, or blanks around one", () => {
+  assert.deepEqual(shownThroughout(asked(), "a b"), ["a", "a ", "a b"]);
+  const stops = asked({ stop: ["END", "."] });
+  assert.deepEqual(shownThroughout(stops, "aEbEND", "stop"), ["a", "a", "aEb", "aEb", "aEb", "aEb"]);
+  const call = asked({ tools });
+  const calls = "<function=wait> </function>";
+  assert.equal(shownThroughout(call, `well then ${calls} now`).at(-1), "well then");
+  assert.equal(shownThroughout(call, "1 < 2 and <b>").at(-1), "1 < 2 and <b>");
+  for (const text of [
+    ` a ${calls}`,
+    calls,
+    '{"name": "wait", "parameters": {}}',
+    " a",
+    `a ${calls} <function`,
+  ]) {
+    shownThroughout(call, text);
+  }
+  for (const more of [{ logprobs: true }, { return_token_ids: true }]) {
+    assert.equal(shownThroughout(asked(more), "a b").at(-1), "", "exact tokens come with the whole reply");
+  }
+  assert.equal(shownThroughout(asked({ response_format: { type: "json_object" } }), '{"a": 1}').at(-1), "");
+});
+
+test("replyEvents: texts as they grow, then the rest alone", () => {
+  const call = asked({ stream: true, n: 2, stop: ["END"] });
+  const events = replyEvents(call, envelope);
+  const deltas = (text: string) =>
+    [...text.matchAll(/data: (\{.*\})/g)].map(([, json]) => {
+      const { index, delta, finish_reason } = JSON.parse(json!).choices[0];
+      return [index, delta.content ?? finish_reason];
+    });
+  assert.equal(events.written(["", ""]), "");
+  assert.deepEqual(deltas(events.written(["a", ""])), [
+    [0, ""],
+    [0, "a"],
+  ]);
+  assert.equal(events.written(["aE", ""]), "");
+  assert.deepEqual(deltas(events.written(["aEb", "c"])), [
+    [0, "Eb"],
+    [1, ""],
+    [1, "c"],
+  ]);
+  const made = [completion("aEb d"), completion("cEND", { stop: "stop" })];
+  assert.deepEqual(deltas(events.ended(made.map((one) => [one, reply(call, one)]))), [
+    [0, " d"],
+    [0, "stop"],
+    [1, "stop"],
+  ]);
+});
+
+test("replyEvents: each reply begun, said and ended, then usage and the end", () => {
   const call = asked({ tools, stream: true, stream_options: { include_usage: true } });
   const made = completion("well <function=wait> </function>", { sampled });
-  const events = eventStream(call, envelope, [[made, reply(call, made)]]).split("\n\n");
+  const events = replyEvents(call, envelope)
+    .ended([[made, reply(call, made)]])
+    .split("\n\n");
   assert.equal(events.pop(), "");
   assert.equal(events.pop(), "data: [DONE]");
   const chunks = events.map((e) => JSON.parse(e.replace(/^data: /, "")));
@@ -111,5 +184,10 @@ test("eventStream: each reply begun, said and ended, then usage and the end", ()
       ["chat.completion.chunk", null, null],
     ],
   );
-  assert.deepEqual(chunks.at(-1).usage, { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 });
+  assert.deepEqual(chunks.at(-1).usage, {
+    prompt_tokens: 3,
+    completion_tokens: 2,
+    total_tokens: 5,
+    prompt_tokens_details: { cached_tokens: 0 },
+  });
 });

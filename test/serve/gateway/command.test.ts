@@ -207,3 +207,32 @@ test("serve says at the door what cannot be served", async () => {
     assert.match(err, said);
   }
 });
+
+test("serve --policy: a model's file answers as it is, in streams, and reads a conversation on", async () => {
+  const file = join(import.meta.dirname, "../../engine/local/fixtures/gguf/smollm.gguf");
+  const { begun, end } = await serve("--policy", file, "--store", join(folder, "file.sqlite"));
+  try {
+    assert.match(begun.versions[0], /^gguf-smollm/);
+    const client = new OpenAI({ baseURL: `${begun.url}/v1`, apiKey: "none", maxRetries: 0 });
+    const messages = [{ role: "user", content: "one two three one two" }] as const;
+    const ask = async () => {
+      const stream = await client.chat.completions.create({
+        ...{ model: "m", messages: [...messages], max_tokens: 8, temperature: 0 },
+        ...{ stream: true as const, stream_options: { include_usage: true } },
+      });
+      const chunks: OpenAI.ChatCompletionChunk[] = [];
+      for await (const chunk of stream) chunks.push(chunk);
+      return chunks;
+    };
+    const text = (chunks: OpenAI.ChatCompletionChunk[]) =>
+      chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+    const [first, again] = [await ask(), await ask()];
+    assert.equal(text(again), text(first));
+    const { completion_tokens, prompt_tokens_details } = again.at(-1)!.usage!;
+    assert.equal(completion_tokens, first.at(-1)!.usage!.completion_tokens);
+    assert.ok(prompt_tokens_details!.cached_tokens! >= 32);
+    assert.equal(first.at(-1)!.usage!.prompt_tokens_details!.cached_tokens, 0);
+  } finally {
+    await end("SIGTERM");
+  }
+});
