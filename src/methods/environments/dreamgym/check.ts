@@ -132,6 +132,7 @@ export default defineCheck({
   metric: "real success from starts that nobody practised",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   unequalCost: "imagined episodes cost nothing; real ones are counted, those of the store included",
   notes:
     "A grid of 6 × 6 with few walls. The store is of a player that errs in every second step, so that what it does most is right. The first design's opponents were as much real practice alone (0.54 against 0.94 after 800 imagined episodes) and a model whose every second step came from any transition with the same action (0.23). Tried on other seeds: a model that copies the nearest precedent alone, instead of a vote of four, made up ways through walls and keys in two grids of five, which real practice could not fix, since a policy that is sure of a wrong way never meets a success; and with more walls left the gap of that model was 0.2 to 0.6.",

@@ -31,6 +31,7 @@ export default defineCheck({
   metric: "divergence from the regularised Nash policy after 100 updates, nats, exact",
   direction: "lower",
   smallestEffect: 0.02,
+  range: "unbounded",
   baseline: arm(against("policy", beta), [4, 15, 30, 60, 90, 120]),
   method: shared([0.5, 0.25], [15, 60, 120]),
   notes:
