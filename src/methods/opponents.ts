@@ -101,7 +101,7 @@ export function caveatsOf(
   const ratio = e.method.cost.tokens / e.baseline.cost.tokens;
   if (e.baseline.cost.tokens > 0 && (ratio > 1 + tokenTolerance || ratio < 1 / (1 + tokenTolerance)))
     found.push(`The method sampled ${ratio.toPrecision(2)} times the tokens of the baseline.`);
-  if (e.unequalCost !== undefined) found.push(`Episodes differ: ${e.unequalCost}.`);
+  if (e.unequalCost !== undefined) found.push(`Episodes differ: ${e.unequalCost.replace(/\.$/, "")}.`);
   for (const [name, who] of [
     ["baseline", `"${baseline.what}"`] as const,
     ["method", "the method"] as const,
