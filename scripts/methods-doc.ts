@@ -16,8 +16,8 @@ import {
 } from "../src/methods/benchResults.ts";
 import { catalogue } from "../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../src/methods/evidence.ts";
-import { caveatsOf, conditionsOf, type Grids, interval, opponentsOf } from "../src/methods/opponents.ts";
-import { levels } from "../src/train/check.ts";
+import { caveatsOf, conditionsOf, interval, isEqualBySeed, opponentsOf } from "../src/methods/opponents.ts";
+import { type Check, levels } from "../src/train/check.ts";
 import { asLines, collected } from "./benchResults.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -29,19 +29,15 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\
 /** Everything that the page is made from. */
 interface Known {
   readonly evidence: ReadonlyMap<string, StoredEvidence | undefined>;
-  readonly grids: ReadonlyMap<string, Grids>;
+  readonly checks: ReadonlyMap<string, Check>;
   readonly benches: readonly BenchResult[];
 }
 
 async function known(): Promise<Known> {
-  const checks = await Promise.all(
-    checkFiles().map(async ({ id, file }) => [id, await loadCheck(file)] as const),
-  );
+  const checks = checkFiles().map(async ({ id, file }) => [id, await loadCheck(file)] as const);
   return {
     evidence: new Map(catalogue.map((m) => [m.id, readEvidence(m.id)])),
-    grids: new Map(
-      checks.map(([id, { baseline, method }]) => [id, { baseline: baseline.grid, method: method.grid }]),
-    ),
+    checks: new Map(await Promise.all(checks)),
     benches: (await collected()).filter(({ method }) => catalogue.some(({ id }) => id === method)),
   };
 }
@@ -63,7 +59,7 @@ function measured(e: StoredEvidence): readonly string[] {
   const { baseline, simpler, ingredient } = opponentsOf(e);
   return [
     baseline.what,
-    verdicts[e.verdict],
+    isEqualBySeed(e) ? "equal" : verdicts[e.verdict],
     `${interval({ ...e.interval, mean: e.effect })} ${e.metric}${e.direction === "lower" ? " (lower is better)" : ""}`,
     simpler ? `${ingredient}: ${interval(simpler.lead)} ahead of "${simpler.what}"` : ingredient,
     e.level,
@@ -115,12 +111,13 @@ function neural(results: readonly BenchResult[]): string {
 
 const introduction = (found: readonly StoredEvidence[], judged: number): readonly string[] => [
   `${found.length} of ${judged} methods have been checked. Written by \`node scripts/methods-doc.ts\` from the methods' folders; do`,
-  "not edit. Each check is one small experiment, committed before it was run: method against one opponent, grids of equal size",
-  "chosen on other seeds, a verdict from the paired 97.5 % t interval at 8 seeds or, if undecided, at 20 (with half the error after each",
-  "redesign on fresh seeds). *Beats it* says whether the method beats the opponent that ran; *ingredient*, whether it beats the best arm that lacks what the method adds, by the same",
+  "not edit. Each check is one small experiment, committed before it was run: method against one opponent, settings chosen on other",
+  "seeds from grids of equal size (both arms try as many choices; that does not make the grids equally fine, equally wide or equally",
+  "well placed, and an arm with two settings tries fewer values of each), a verdict from the paired 97.5 % t interval at 8 seeds or, if undecided, at 20 (with half the error after each",
+  "redesign on fresh seeds). *Beats it* says whether the method beats the opponent that ran (`equal`: the same value in every seed); *ingredient*, whether it beats the best arm that lacks what the method adds, by the same",
   "interval (positive: the method is better). *Level* says what the experiment can convince of: `law` (mathematics or scripted",
   "players), `table` (a tabular policy in a world made for the method), `shared` (a tabular policy in a world that several checks use),",
-  "`neural` (a transformer), `real` (a pretrained language model). *Attempts* counts edits of a check after its first evidence.",
+  "`neural` (a transformer), `real` (a pretrained language model). *Attempts* counts the designs of a check that were looked at.",
   "*Arenas* is what the same transformer gains with the method over tuned GRPO in a frozen task, in points of held-out success with",
   "97.5 % intervals ([leaderboard.md](leaderboard.md)); empty where it has not been run.",
   `${found.filter(({ tuningSeeds = 5 }) => tuningSeeds < 5).length} of these checks chose their settings on fewer than the five seeds that new checks need.`,
@@ -131,7 +128,7 @@ const introduction = (found: readonly StoredEvidence[], judged: number): readonl
 ];
 
 /** What a reader has to know beside a row; undefined where there is nothing. */
-function notes(m: CatalogueEntry, { evidence, grids, benches }: Known): string | undefined {
+function notes(m: CatalogueEntry, { evidence, checks, benches }: Known): string | undefined {
   const e = evidence.get(m.id);
   const results = benches.filter((result) => result.method === m.id);
   const link = (page: string, text: string): string => `[${text}](${pathFromDocs(page)})`;
@@ -140,9 +137,9 @@ function notes(m: CatalogueEntry, { evidence, grids, benches }: Known): string |
   if (!e) return outside.length > 0 ? `- **${m.id}** (not run): ${outside.join(" ")}` : undefined;
   const said = [
     ...outside,
-    ...conditionsOf(e, grids.get(m.id)),
+    ...conditionsOf(e, checks.get(m.id)),
     `The check took ${duration(e.seconds)}.`,
-    ...caveatsOf(e),
+    ...caveatsOf(e, checks.get(m.id)),
     ...(e.notes ? [e.notes] : []),
   ];
   return `- **${m.id}** (${e.verdict}): ${said.join(" ")}`;

@@ -18,7 +18,7 @@ import {
   sourcesOf,
 } from "./checkFiles.ts";
 import { type Pool, startPool } from "./checkPool.ts";
-import { attempt, baseSeed, git, log, requireCommitted } from "./checkProtocol.ts";
+import { attempt, baseSeed, firstSeed, git, log, readLog, requireCommitted } from "./checkProtocol.ts";
 import { onSignal } from "./interrupted.ts";
 import { statedNumber } from "./numbers.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
@@ -38,7 +38,11 @@ export function addCheck(program: Command, io: Io): void {
   ])
     .argument("[ids...]", "methods (default: all that have a check)")
     .option("--family <names>", "only these families, separated by commas")
-    .option("--seed <n>", "first of the reported seeds; only the default writes evidence", `${baseSeed}`)
+    .option(
+      "--seed <n>",
+      "first seed; only the default writes evidence, others are for trials",
+      `${baseSeed}`,
+    )
     .option("--threads <n>", "runs at once (default: one per core)")
     .option(
       "--memory <folder>",
@@ -47,7 +51,7 @@ export function addCheck(program: Command, io: Io): void {
     )
     .action(async (ids: string[], options: CheckOptions) => {
       const files = chosenFiles(ids, options.family);
-      const base = statedNumber("--seed", options.seed);
+      const base = firstSeed(options.seed);
       const threads =
         options.threads === undefined
           ? availableParallelism()
@@ -131,8 +135,9 @@ async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundin
     onResult: progress,
   });
   const commit = git(sourceFolder, "rev-parse", "--short=12", "HEAD") ?? "";
+  const digests = digestsOf(file);
   const run = async (options: RunCheckOptions): Promise<CheckEvidence> => {
-    const entry = { commit, seed: options.base ?? baseSeed, digests: digestsOf(file) };
+    const entry = { commit, seed: options.base ?? baseSeed, digests };
     log(file.path, { at: new Date().toISOString(), event: "begin", ...entry });
     const found = await runCheck(check, make, options);
     const { verdict, effect, interval } = found;
@@ -140,27 +145,27 @@ async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundin
     return found;
   };
   const before = readEvidence(file.id);
-  const reported = base === baseSeed;
-  const { evidence, attempts } = reported
-    ? await attempt(before, run)
-    : { evidence: await run({ base, isNew: before === undefined }), attempts: before?.attempts ?? 1 };
-  const seconds = (performance.now() - began) / 1000;
-  if (reported) {
-    if (before && attempts > before.attempts)
-      io.error(
-        `${file.id}: finds something else than before; run again on fresh seeds as attempt ${attempts}.`,
-      );
-    const stored: StoredEvidence = {
-      ...evidence,
-      family: file.family,
-      attempts,
-      check: digest,
-      seconds: Math.round(seconds),
-      commit,
-    };
-    await replaceFile(join(file.path, "evidence.json"), `${JSON.stringify(stored, rounded, 1)}\n`);
+  const seconds = (): number => (performance.now() - began) / 1000;
+  if (base !== baseSeed) {
+    const tried = await run({ base, isNew: before === undefined });
+    return report(file, tried, false, seconds(), io);
   }
-  report(file, evidence, reported, seconds, io);
+  const made = await attempt(check, { evidence: before, log: readLog(file.path), digests }, run);
+  if (made.attempts > (before?.attempts ?? 1))
+    io.error(
+      `${file.id}: other designs were looked at before, by evidence and log: attempt ${made.attempts}.`,
+    );
+  const stored: StoredEvidence = {
+    ...made.evidence,
+    family: file.family,
+    attempts: made.attempts,
+    ...(made.stated && { stated: made.stated }),
+    check: digest,
+    seconds: Math.round(seconds()),
+    commit,
+  };
+  await replaceFile(join(file.path, "evidence.json"), `${JSON.stringify(stored, rounded, 1)}\n`);
+  report(file, made.evidence, true, seconds(), io);
 }
 
 /** The folder that paths of sources start from. */

@@ -66,7 +66,9 @@ export function digestsOf(folder: PaperFolder): Record<"check" | "world" | "meth
 /** Of all that a run of a check is made by: what was measured with other code is measured again. */
 export function codeDigest(): string {
   const rooms =
-    "core,tensor,engine,env,rollout,annotate,feedback,credit,advantage,objective,update,data,evaluator,helper,memory,method,train";
-  const files = globSync(`{${rooms}}/**/*.{ts,js}`, { cwd: src }).sort();
+    "core,common,tensor,engine,env,sandbox,rollout,annotate,feedback,credit,advantage,objective,update,data,evaluator,helper,memory,method,methods/baseline,diagnose,train";
+  const files = globSync(`{${rooms}}/**/*.{ts,js}`, { cwd: src })
+    .filter((name) => !name.endsWith(".test.ts"))
+    .sort();
   return digest(...files.map((file) => readFileSync(join(src, file))));
 }

@@ -7,7 +7,8 @@ import { settingRows } from "../method/settings.ts";
 import { benchResultsOf, benchSentences } from "../methods/benchResults.ts";
 import { findEntry } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
-import { caveatsOf, conditionsOf, type Grids, interval, opponentsOf } from "../methods/opponents.ts";
+import { caveatsOf, conditionsOf, interval, opponentsOf } from "../methods/opponents.ts";
+import type { Check } from "../train/check.ts";
 import { checkFiles, loadCheck } from "./checkFiles.ts";
 import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";
 
@@ -31,7 +32,7 @@ export function addExplain(program: Command, io: Io): void {
       const options = m.kind === "method" ? optionLines(m, io.width) : [];
       if (options.length > 0) io.say("", title("Options of its own (--set name=value)"), ...options);
       if (m.source) io.say("", title("Where its constants come from"), ...wrapped(m.source, io.width));
-      io.say("", title("Evidence"), ...evidenceLines(m, evidence, await gridsOf(m.id), io.width));
+      io.say("", title("Evidence"), ...evidenceLines(m, evidence, await checkOf(m.id), io.width));
       const outside = benchSentences(evidence, benches);
       if (outside.length > 0)
         io.say("", title("Benches and arenas"), ...outside.flatMap((said) => wrapped(said, io.width)));
@@ -79,18 +80,16 @@ const optionLines = ({ options }: Recipe, width: number): string[] =>
     wrapped(`${name} ${option.default}: ${option.help}; ${rangeOf(option)}`, width),
   );
 
-/** The grids of a method's check; none in an installed package. */
-async function gridsOf(id: string): Promise<Grids | undefined> {
+/** A method's check; none in an installed package. */
+async function checkOf(id: string): Promise<Check | undefined> {
   const file = checkFiles().find((one) => one.id === id);
-  if (!file) return undefined;
-  const { baseline, method } = await loadCheck(file.file);
-  return { baseline: baseline.grid, method: method.grid };
+  return file && loadCheck(file.file);
 }
 
 function evidenceLines(
   m: CatalogueEntry,
   e: StoredEvidence | undefined,
-  grids: Grids | undefined,
+  check: Check | undefined,
   width: number,
 ): string[] {
   if (!e) {
@@ -111,8 +110,8 @@ function evidenceLines(
     arm(e.method),
     ...Object.values(e.others ?? {}).map(arm),
     `  level ${e.level}; ${ingredientLine(e)}`,
-    ...conditionsOf(e, grids).flatMap((said) => wrapped(said, width)),
-    ...caveatsOf(e).flatMap((caveat) => wrapped(caveat, width)),
+    ...conditionsOf(e, check).flatMap((said) => wrapped(said, width)),
+    ...caveatsOf(e, check).flatMap((caveat) => wrapped(caveat, width)),
     ...(e.notes ? wrapped(e.notes, width) : []),
     `  run it again: whetstone check ${m.id}`,
   ];

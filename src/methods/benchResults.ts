@@ -42,12 +42,14 @@ export const benchResults: readonly BenchResult[] = data as readonly BenchResult
 export const benchResultsOf = (id: string): readonly BenchResult[] =>
   benchResults.filter(({ method }) => method === id);
 
-/** Which of the two is ahead: the one to whose side the whole interval lies. */
-export type Standing = "behind" | "not told apart" | "ahead";
-export const standings: readonly Standing[] = ["behind", "not told apart", "ahead"];
+/** Which of the two is ahead: the one to whose side the whole interval lies. `equal`: they differ in no seed. */
+export type Standing = "behind" | "equal" | "not told apart" | "ahead";
+export const standings: readonly Standing[] = ["behind", "equal", "not told apart", "ahead"];
 
-export const standingOf = ({ effect }: Pick<BenchResult, "effect">): Standing =>
-  effect.low > 0 ? "ahead" : effect.high < 0 ? "behind" : "not told apart";
+export function standingOf({ effect: { low, high } }: Pick<BenchResult, "effect">): Standing {
+  if (low === 0 && high === 0) return "equal";
+  return low > 0 ? "ahead" : high < 0 ? "behind" : "not told apart";
+}
 
 /** An effect in points of percent with its interval, as the leaderboard writes it. */
 export function points({ mean, low, high }: Interval): string {

@@ -7,8 +7,10 @@ import { paperFolder } from "./folders.ts";
 /** The stored result of a check, from which the tables are made. */
 export interface StoredEvidence extends CheckEvidence {
   readonly family: string;
-  /** How often the check was edited after its first evidence, plus one. */
+  /** How many designs of the check have been looked at. */
   readonly attempts: number;
+  /** How claim and metric read when the reported seeds were first run, where the words have changed since. */
+  readonly stated?: Pick<CheckEvidence, "claim" | "metric">;
   /** Digest of the check's sources. */
   readonly check: string;
   readonly seconds: number;

@@ -1,7 +1,16 @@
 /** What a method's evidence says of its opponents: the arm that ran, the arms that do as well, and whether the ingredient matters. */
-import { looks, mean, pairedInterval } from "../common/statistics/statistics.ts";
+import { isDeepStrictEqual } from "node:util";
+import { looks, mean, median, pairedInterval } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import type { ArmEvidence, CheckEvidence, Choice } from "../train/check.ts";
+import {
+  type Arm,
+  type ArmEvidence,
+  type Check,
+  type CheckEvidence,
+  isAtEnd,
+  settingsAtEdge,
+} from "../train/check.ts";
+import type { StoredEvidence } from "./evidence.ts";
 
 /** An arm beside the method, with the paired difference over the reported seeds. */
 export interface Opponent {
@@ -56,15 +65,35 @@ function opponent(e: CheckEvidence, name: string): Opponent {
   return { name, what: arm.what, value: mean(theirs), lead };
 }
 
+/** Whether the method and its opponent have the same value in every seed: here they are one and the same. */
+export const isEqualBySeed = ({ baseline, method }: CheckEvidence): boolean =>
+  method.values.every((value, i) => value === baseline.values[i]);
+
+/** What evidence does not keep of a check: its grids and the range of its metric. */
+export interface Design extends Pick<Check, "range"> {
+  readonly baseline: Pick<Arm, "grid">;
+  readonly method: Pick<Arm, "grid">;
+}
+
 /** Most by which tokens may differ between two arms that are said to be equal. */
 const tokenTolerance = 0.3;
 
-/** What a reader has to know beside the verdict: each a sentence. Derived from the numbers; the check's own notes come on top. */
-export function caveatsOf(e: CheckEvidence): readonly string[] {
+/**
+ * What a reader has to know beside the verdict: each a sentence. Derived from the numbers; the check's own notes come on top.
+ * @param design the check itself, where it is at hand.
+ */
+export function caveatsOf(
+  e: CheckEvidence & Pick<StoredEvidence, "stated">,
+  design?: Design,
+): readonly string[] {
   const { baseline, simpler, ingredient } = opponentsOf(e);
   const found: string[] = [];
   if (e.baseline.values.every((value) => value === e.baseline.values[0]))
     found.push("The baseline has the same value in every seed: it may be unable to win here.");
+  else if (design && isAtEnd(e.baseline.values, design.range))
+    found.push(
+      `The opponent's median, ${value(median(e.baseline.values))}, lies within 2 % of an end of the metric's range, ${design.range[0]} to ${design.range[1]}: there is little room for a difference.`,
+    );
   if (ingredient === "simpler is better" || (ingredient === "not shown" && e.verdict === "reproduced"))
     found.push(
       `The ingredient is not shown to matter: "${simpler!.what}" ${ingredient === "not shown" ? "does about as well" : "does better"}.`,
@@ -72,41 +101,54 @@ export function caveatsOf(e: CheckEvidence): readonly string[] {
   const ratio = e.method.cost.tokens / e.baseline.cost.tokens;
   if (e.baseline.cost.tokens > 0 && (ratio > 1 + tokenTolerance || ratio < 1 / (1 + tokenTolerance)))
     found.push(`The method sampled ${ratio.toPrecision(2)} times the tokens of the baseline.`);
-  if (e.unequalCost !== undefined) found.push(`Episodes differ: ${e.unequalCost}.`);
-  for (const [arm, name] of [[e.baseline, baseline.what] as const, [e.method, "the method"] as const])
-    if (arm.atEdge)
-      found.push(`The best setting of ${name} lies at the edge of its grid: a better one may lie beyond.`);
+  if (e.unequalCost !== undefined) found.push(`Episodes differ: ${e.unequalCost.replace(/\.$/, "")}.`);
+  for (const [name, who] of [
+    ["baseline", `"${baseline.what}"`] as const,
+    ["method", "the method"] as const,
+  ]) {
+    const grid = gridThatRan(e[name], design?.[name].grid);
+    const settings = grid && settingsAtEdge(grid, e[name].chosen);
+    if (settings ? settings.length > 0 : e[name].atEdge)
+      found.push(
+        `The best ${settings?.join(" and ") ?? "setting"} of ${who} lies at the edge of its grid: a better one may lie beyond.`,
+      );
+  }
+  if (e.stated)
+    found.push(
+      `When its seeds were first run, the claim read: "${e.stated.claim}", and the metric: "${e.stated.metric}".`,
+    );
   return found;
 }
 
-/** Grids of the two arms, from the check itself: the evidence keeps what was chosen. */
-export interface Grids {
-  readonly baseline: readonly Choice[];
-  readonly method: readonly Choice[];
-}
+/** The grid of an arm; undefined where it was edited since, and so is not the one that ran. */
+const gridThatRan = (
+  { chosen, tuning }: ArmEvidence,
+  grid: Arm["grid"] | undefined,
+): Arm["grid"] | undefined =>
+  grid?.length === Math.max(1, tuning.length) && grid.some((one) => isDeepStrictEqual(one, chosen))
+    ? grid
+    : undefined;
 
 const value = (x: unknown): string => (typeof x === "number" ? String(x) : JSON.stringify(x));
 const whole = (x: number): string => Math.round(x).toLocaleString("en");
 
 /** What was chosen, and among which values: "learningRate 0.3 of 0.1, 0.3, 1". */
-function choiceAmong({ chosen, tuning }: ArmEvidence, grid: readonly Choice[] | undefined): string {
+function choiceAmong(arm: ArmEvidence, stated: Arm["grid"] | undefined): string {
+  const { chosen, tuning } = arm;
   const names = Object.keys(chosen);
   if (names.length === 0) return "nothing to choose";
-  // a grid that was edited since is not the one that ran
-  const isSame = grid?.length === tuning.length && grid.some((one) => isEqual(one, chosen));
+  const grid = gridThatRan(arm, stated);
   const parts = names.map((name) => {
-    const values = isSame ? [...new Set(grid.map((one) => value(one[name])))] : [];
+    const values = [...new Set(grid?.map((one) => value(one[name])))];
     return `${name} ${value(chosen[name])}${values.length > 1 ? ` of ${values.join(", ")}` : ""}`;
   });
-  return isSame || tuning.length === 0
+  return grid || tuning.length === 0
     ? parts.join("; ")
     : `${parts.join("; ")}, one of ${tuning.length} choices`;
 }
 
-const isEqual = (a: Choice, b: Choice): boolean => JSON.stringify(a) === JSON.stringify(b);
-
 /** How the opponent was tuned beside the method, what both cost, and which further arms do as well or better. */
-export function conditionsOf(e: CheckEvidence, grids?: Grids): readonly string[] {
+export function conditionsOf(e: CheckEvidence, design?: Design): readonly string[] {
   const arm = (name: "baseline" | "method"): string => {
     const { cost } = e[name];
     const spent = [
@@ -114,7 +156,7 @@ export function conditionsOf(e: CheckEvidence, grids?: Grids): readonly string[]
       ...(cost.tokens > 0 ? [`${whole(cost.tokens)} tokens`] : []),
     ];
     const mean = value(Number(meanOf(e[name]).toPrecision(3)));
-    return `${mean} with ${choiceAmong(e[name], grids?.[name])}${spent.length > 0 ? ` (${spent.join(", ")} a run)` : ""}`;
+    return `${mean} with ${choiceAmong(e[name], design?.[name].grid)}${spent.length > 0 ? ` (${spent.join(", ")} a run)` : ""}`;
   };
   const tuned =
     e.tuningSeeds === undefined
@@ -125,13 +167,17 @@ export function conditionsOf(e: CheckEvidence, grids?: Grids): readonly string[]
     .toSorted(byLead)
     .map(({ what, lead: { mean: by, low, high } }) => ({ what, by: { mean: -by, low: -high, high: -low } }));
   const better = others.filter(({ by }) => by.low > 0).map(({ what, by }) => `"${what}" by ${interval(by)}`);
+  const isSame = ({ by }: (typeof others)[number]): boolean => by.low === 0 && by.high === 0;
+  const same = others.filter(isSame).map(({ what }) => `"${what}"`);
   const alike = others
-    .filter(({ by }) => by.low <= 0 && by.high >= 0)
+    .filter((other) => !isSame(other) && other.by.low <= 0 && other.by.high >= 0)
     .map(({ what, by }) => `"${what}", at ${interval(by)}`);
   return [
     `Opponent ${arm("baseline")}; method ${arm("method")}.${tuned}`,
     ...(better.length > 0 ? [`Better than the method: ${better.join("; ")}.`] : []),
+    ...(same.length > 0 ? [`Equal to the method in every seed: ${same.join("; ")}.`] : []),
     ...(alike.length > 0 ? [`Not told apart from the method: ${alike.join("; ")}.`] : []),
+    ...(others.length === 0 ? ["No further arm ran."] : []),
   ];
 }
 

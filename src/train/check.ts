@@ -7,6 +7,7 @@ import {
   type Hypothesis,
   looks,
   mean,
+  median,
   sequentialVerdict,
   type Verdict,
 } from "../common/statistics/statistics.ts";
@@ -69,8 +70,8 @@ export interface Check extends Hypothesis {
   readonly simpler?: readonly string[];
   /** Seeds per choice while choosing. Default 5. */
   readonly tuningSeeds?: number;
-  /** Lowest and highest value that the metric can take in this world, where both are known. */
-  readonly range?: readonly [low: number, high: number];
+  /** Lowest and highest value that the metric can take in this world; "unbounded" where it has no such ends in every seed. */
+  readonly range: readonly [low: number, high: number] | "unbounded";
   /** Why the arms' costs differ, where they do by more than 5 %. */
   readonly unequalCost?: string;
   /** Earlier attempts that were given up, and after a failure the possible reasons at this size. */
@@ -95,12 +96,14 @@ export function defineCheck(check: Check): Check {
                 ),
               )
             ? `a learning rate above ${highestRate}`
-            : undefined;
+            : check.range !== "unbounded" && !(check.range?.[0] < check.range?.[1])
+              ? `a range of ${check.range?.join(" to ")}`
+              : undefined;
   if (wrong === undefined) return check;
   throw new WhetstoneError("config.invalid", {
     where: `check "${check.id}"`,
     got: wrong,
-    expected: `a smallest effect of 0 or more, known simpler arms, learning rates of at most ${highestRate}, and equal grids for all arms`,
+    expected: `a smallest effect of 0 or more, known simpler arms, learning rates of at most ${highestRate}, equal grids for all arms, and the metric's range from low to high or "unbounded"`,
     fix: "Correct the check. Every arm needs the same number of choices, so that none is tuned harder.",
   });
 }
@@ -111,7 +114,7 @@ export interface ArmEvidence {
   readonly chosen: Choice;
   /** Mean of the metric over the tuning seeds for each choice, in the order of the grid. */
   readonly tuning: readonly number[];
-  /** Whether the choice lies at an end of a grid of three or more: a better one may lie beyond. */
+  /** Whether a number of the choice is the lowest or highest of those tried: a better one may lie beyond. */
   readonly atEdge: boolean;
   /** By seed. */
   readonly values: readonly number[];
@@ -230,7 +233,7 @@ function armEvidence(arm: Arm, { at, means: tuning }: Tuned, measured: readonly 
     what: arm.what,
     chosen: arm.grid[at]!,
     tuning,
-    atEdge: arm.grid.length >= 3 && (at === 0 || at === arm.grid.length - 1),
+    atEdge: settingsAtEdge(arm.grid, arm.grid[at]!).length > 0,
     values: measured.map((m) => m.value),
     cost: {
       episodes: mean(measured.map((m) => m.cost.episodes)),
@@ -243,6 +246,16 @@ function armEvidence(arm: Arm, { at, means: tuning }: Tuned, measured: readonly 
       more: Object.fromEntries(names.map((n) => [n, mean(measured.map((m) => m.more?.[n] ?? Number.NaN))])),
     }),
   };
+}
+
+/** Names of the settings whose chosen number is the lowest or highest of two or more that a grid tries, each setting by itself. */
+export function settingsAtEdge(grid: readonly Choice[], chosen: Choice): readonly string[] {
+  return Object.entries(chosen).flatMap(([name, value]) => {
+    const tried = new Set(grid.map((choice) => choice[name]));
+    const numbers = [...tried].filter((x) => typeof x === "number");
+    const isEnd = value === Math.min(...numbers) || value === Math.max(...numbers);
+    return isEnd && numbers.length >= 2 ? [name] : [];
+  });
 }
 
 /** A choice that did best on fewer seeds may have been lucky. */
@@ -280,15 +293,21 @@ function requireEqualCost(
   }
 }
 
+/** Whether the median of an arm's values lies within 2 % of the floor or the ceiling of its metric. */
+export function isAtEnd(values: readonly number[], range: Check["range"]): boolean {
+  if (range === "unbounded") return false;
+  const [low, high] = range;
+  const edge = 0.02 * (high - low);
+  return median(values) <= low + edge || median(values) >= high - edge;
+}
+
 /** A tuned baseline at floor or ceiling cannot win, or cannot be beaten: the world shows nothing. */
 function requireRoom({ id, range }: Check, baseline: readonly Measured[]): void {
   const values = baseline.map(({ value }) => value);
-  const edge = range && 0.02 * (range[1] - range[0]);
-  const at = mean(values);
   const got = values.every((value) => value === values[0])
-    ? `a tuned baseline of ${at} in every seed`
-    : range && (at <= range[0] + edge! || at >= range[1] - edge!)
-      ? `a tuned baseline of ${at} in a range from ${range[0]} to ${range[1]}`
+    ? `a tuned baseline of ${values[0]} in every seed`
+    : isAtEnd(values, range)
+      ? `a tuned baseline with a median of ${median(values)} in a range from ${range[0]} to ${range[1]}`
       : undefined;
   if (got === undefined) return;
   throw new WhetstoneError("config.invalid", {

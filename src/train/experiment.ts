@@ -85,12 +85,15 @@ export function remembered<Result>({
   };
 }
 
+/** The first seed of those that settings are chosen on. */
+export const tuningFrom = 1_000_000;
+
 /**
  * Seeds on which settings are chosen. They lie far from those that are reported.
  * @param base first reported seed; another one gives other tuning seeds.
  */
 export const tuningSeedsFor = (count: number, base = 1): readonly number[] =>
-  Array.from({ length: count }, (_, i) => 1_000_000 + base - 1 + i);
+  Array.from({ length: count }, (_, i) => tuningFrom + base - 1 + i);
 
 /** The best choice of an arm, and the mean worth of each where there were several. */
 export interface Tuned {

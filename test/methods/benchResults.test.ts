@@ -129,7 +129,7 @@ test("the first line counts what arenas found", () => {
     assert.match(
       first,
       new RegExp(
-        `${bench}, ${found.length} methods: ${count("ahead")} ahead( \\([^)]+\\))?, ${count("not told apart")} not told apart, ${count("behind")} behind`,
+        `${bench}, ${found.length} methods: ${count("ahead")} ahead( \\([^)]+\\))?, ${count("not told apart")} not told apart, ${count("equal")} equal, ${count("behind")} behind`,
       ),
     );
   }
@@ -151,6 +151,9 @@ test("sentences: a claim is borne out, in part, or not; without a claim nothing 
   const claims = readEvidence("ppo")!;
   assert.ok(claimsToBeat(claims, "grpo") && !claimsToBeat(claims, "dpo"));
   const [lost, won] = [result(-0.3, -0.1), result(0.1, 0.3)];
+  // no seed differs: the method is the other one here, which an interval around 0 does not say
+  assert.match(benchSentences(claims, [result(0, 0)])[0]!, /does not show .*Equal: 0\.0 \[0\.0, 0\.0\]/);
+  assert.deepEqual([result(0, 0), result(-0.1, 0.1)].map(standingOf), ["equal", "not told apart"]);
   assert.match(
     benchSentences(claims, [lost])[0]!,
     /does not show that it beats GRPO, .*Behind: -20\.0 \[-30\.0, -10\.0\]/,

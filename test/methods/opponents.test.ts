@@ -3,10 +3,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { checkFiles, loadCheck } from "../../src/cli/checkFiles.ts";
 import { methods } from "../../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../../src/methods/evidence.ts";
-import { caveatsOf, conditionsOf, opponentsOf } from "../../src/methods/opponents.ts";
-import type { ArmEvidence, CheckEvidence } from "../../src/train/check.ts";
+import {
+  caveatsOf,
+  conditionsOf,
+  type Design,
+  isEqualBySeed,
+  opponentsOf,
+} from "../../src/methods/opponents.ts";
+import type { ArmEvidence, CheckEvidence, Choice } from "../../src/train/check.ts";
 
 const near = (a: number | undefined, b: number, tolerance = 1e-4): void =>
   assert.ok(a !== undefined && Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
@@ -77,6 +84,55 @@ test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () =
   assert.deepEqual(caveatsOf(made({})), []);
 });
 
+test("caveats from the check itself: a setting at the edge of its own values, and a median at an end of the range", () => {
+  const grid = [30, 100, 300].flatMap((learningRate) =>
+    [1, 3].map((strength) => ({ learningRate, strength })),
+  );
+  const tuned = (chosen: Choice, values: readonly number[]): ArmEvidence => ({
+    ...arm("plain", values),
+    chosen,
+    tuning: grid.map(() => 0.5),
+  });
+  const low = [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2];
+  const inside = made({ baseline: tuned({ learningRate: 100, strength: 3 }, low) });
+  assert.deepEqual(caveatsOf(inside), []);
+  assert.deepEqual(caveatsOf(inside, design(grid, [{}])), [
+    'The best strength of "plain" lies at the edge of its grid: a better one may lie beyond.',
+  ]);
+  // an edited grid is not the one that ran
+  assert.deepEqual(caveatsOf(inside, design(grid.slice(1), [{}])), []);
+  // seven of eight at the ceiling: the mean is 0.87
+  const full = made({ baseline: arm("plain", [1, 1, 0.98, 1, 0.99, 0, 1, 1]) });
+  assert.deepEqual(caveatsOf(full), []);
+  assert.match(caveatsOf(full, design([{}], [{}])).join(), /median, 1, lies within 2 % of an end .* 0 to 1/);
+});
+
+test("words that were changed after the look are shown as they were", () => {
+  const stated = { claim: "It wins.", metric: "success" };
+  assert.match(caveatsOf({ ...made({}), stated }).join(), /the claim read: "It wins\."/);
+});
+
+test("an arm with the method's values is equal to it, and a check without further arms says so", () => {
+  const { method } = made({});
+  assert.match(conditionsOf(made({})).join(), /No further arm ran\./);
+  const [, same, ...rest] = conditionsOf(made({ others: { same: { ...method, what: "same" } } }));
+  assert.equal(same, 'Equal to the method in every seed: "same".');
+  assert.deepEqual(rest, []);
+  assert.ok(!isEqualBySeed(made({})));
+  assert.ok(isEqualBySeed(made({ baseline: { ...method, what: "same" } })));
+});
+
+test("every check's values lie in the range of its metric", async () => {
+  for (const { id, file } of checkFiles()) {
+    const { range } = await loadCheck(file);
+    const e = readEvidence(id);
+    if (range === "unbounded" || !e) continue;
+    const [low, high] = range;
+    for (const value of [e.baseline, e.method, ...Object.values(e.others ?? {})].flatMap((a) => a.values))
+      assert.ok(value >= low - 1e-5 && value <= high + 1e-5, `${id}: ${value} is not in ${range}`);
+  }
+});
+
 test("README.md counts what beats its opponent, and whose ingredient matters, as the evidence does", () => {
   const judged = methods
     .filter(({ family }) => family !== "baseline")
@@ -105,6 +161,7 @@ const quantiles: Readonly<Record<number, Readonly<Record<number, number>>>> = {
   0.975: { 8: 2.84124, 20: 2.43344 },
   0.9875: { 8: 3.33529, 20: 2.75859 },
   0.99375: { 8: 3.85523, 20: 3.07375 },
+  0.996875: { 8: 4.40837, 20: 3.3826 },
 };
 
 /** Mean difference and half the width of its interval. */
@@ -121,6 +178,12 @@ function paired(
   return [mean, (t * s) / Math.sqrt(d.length)];
 }
 
+const design = (baseline: readonly Choice[], method: readonly Choice[]): Design => ({
+  baseline: { grid: baseline },
+  method: { grid: method },
+  range: [0, 1],
+});
+
 test("conditions: settings among their grid, costs, arms that are not beaten; an edited grid is not shown", () => {
   const [few, many] = [{ learningRate: 0.1 }, { learningRate: 0.3 }];
   const equal = arm("without", [0.7, 0.5, 0.7, 0.5, 0.7, 0.5, 0.7, 0.5]);
@@ -131,13 +194,13 @@ test("conditions: settings among their grid, costs, arms that are not beaten; an
     baseline: { ...made({}).baseline, ...chosen },
     method: { ...made({}).method, ...chosen, cost: { episodes: 1200, tokens: 0 } },
   });
-  const [first, second] = conditionsOf(e, { baseline: [few, many], method: [few, many] });
+  const [first, second] = conditionsOf(e, design([few, many], [few, many]));
   assert.equal(
     first,
     "Opponent 0.15 with learningRate 0.3 of 0.1, 0.3 (10 episodes, 100 tokens a run); method 0.6 with learningRate 0.3 of 0.1, 0.3 (1,200 episodes a run). Chosen on 5 other seeds.",
   );
   assert.match(second!, /^Not told apart from the method: "without", at 0 \[/);
-  const [edited] = conditionsOf(e, { baseline: [few, few, few], method: [few] });
+  const [edited] = conditionsOf(e, design([few, few, few], [few]));
   assert.match(edited!, /learningRate 0.3, one of 2 choices/);
 });
 
@@ -170,8 +233,9 @@ test("every row of docs/methods.md follows from the values seed by seed: opponen
     );
     const sign = e.direction === "higher" ? 1 : -1;
     const [near, far] = [sign * mean - half, sign * mean + half];
-    const verdict =
-      near > 0 && sign * mean >= e.smallestEffect
+    const verdict = e.method.values.every((x, i) => x === e.baseline.values[i])
+      ? "equal"
+      : near > 0 && sign * mean >= e.smallestEffect
         ? "yes"
         : far < e.smallestEffect || far <= 0
           ? "no"

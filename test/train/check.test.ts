@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Arm, type Check, defineCheck, type Measured, runCheck } from "../../src/train/check.ts";
+import {
+  type Arm,
+  type Check,
+  defineCheck,
+  type Measured,
+  runCheck,
+  settingsAtEdge,
+} from "../../src/train/check.ts";
 import type { MakeRuns, Unit } from "../../src/train/experiment.ts";
 import { failsWith } from "../engine/local/support.ts";
 
@@ -23,6 +30,7 @@ const check = (baseline: Arm, method: Arm, more: Partial<Check> = {}): Check =>
     metric: "value",
     direction: "higher",
     smallestEffect: 0.1,
+    range: "unbounded",
     baseline,
     method,
     ...more,
@@ -155,4 +163,42 @@ test("a new check keeps the whole protocol: tuning seeds, tokens, and a baseline
     runCheck(low, maker(low), isNew),
     failsWith("config.invalid", /range from 0\.295 to 1/),
   );
+});
+
+test("a new check is refused where the baseline's median lies at an end of the range, whatever its mean; values alone", async () => {
+  const isNew = { isNew: true };
+  // seven seeds at about the ceiling, one that failed: a mean of 0.875, a median of 0.995
+  const full = arm("base", (_, seed) => (seed === 3 ? 0.03 : 0.995 - 0.001 * (seed % 2)));
+  const better = arm("new", (_, seed) => 0.999 - 0.001 * (seed % 3));
+  const ceiling = check(full, better, { range: [0, 1] });
+  await assert.rejects(
+    runCheck(ceiling, maker(ceiling), isNew),
+    failsWith("config.invalid", /median of 0\.99\d* in a range from 0 to 1/),
+  );
+  const open: Check = { ...ceiling, range: "unbounded" };
+  assert.equal((await runCheck(open, maker(open), isNew)).seeds[0], 1);
+});
+
+test("a check states the range of its metric, or that it has none", () => {
+  const of = check(
+    arm("base", () => 0),
+    arm("new", () => 1),
+  );
+  const { range: _, ...without } = of;
+  for (const wrong of [without as Check, { ...of, range: [1, 0] } as const])
+    assert.throws(() => defineCheck(wrong), failsWith("config.invalid", /range/));
+});
+
+test("the edge of a grid is judged for each setting by itself", () => {
+  const grid = [30, 100, 300].flatMap((learningRate) =>
+    [5, 15].map((imitated) => ({ learningRate, imitated, start: "cold" })),
+  );
+  const at = (learningRate: number, imitated: number) =>
+    settingsAtEdge(grid, { learningRate, imitated, start: "cold" });
+  // neither the first nor the last of the six choices
+  assert.deepEqual(at(100, 5), ["imitated"]);
+  assert.deepEqual(at(300, 5), ["learningRate", "imitated"]);
+  const three = [1, 2, 3].map((strength) => ({ strength, fixed: 1 }));
+  assert.deepEqual(settingsAtEdge(three, { strength: 2, fixed: 1 }), []);
+  assert.deepEqual(settingsAtEdge(three, { strength: 1, fixed: 1 }), ["strength"]);
 });

@@ -10,6 +10,13 @@ export function mean(xs: ArrayLike<number>): number {
   return sum / xs.length;
 }
 
+/** The middle value, or the mean of the two in the middle; NaN for an empty array. */
+export function median(xs: readonly number[]): number {
+  const sorted = xs.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  return mean(sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1));
+}
+
 /** Least-squares line: its slope (NaN where all x are equal), the means, and the centred sums of products. */
 export function leastSquares(xs: readonly number[], ys: readonly number[]) {
   const [x0, y0] = [mean(xs), mean(ys)];

@@ -89,6 +89,7 @@ export default defineCheck({
   metric: `exact pass@16 when exact pass@1 first reaches ${level} (0 if it never does)`,
   direction: "higher",
   smallestEffect: 0.01,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "Not held at this size, on other seeds too. With AdamW in place of plain descent the order was the same (mean pass@16 over training 0.89 against 0.82 at the smallest step, A-GRAE's success and pass@16 both lower at every step size, its entropy higher). So it was with the asymmetry alone and with the focus alone. Where negatives outweigh positives, probability goes to the answers not sampled in proportion to what they have: to the likeliest of them, not to those that are right. That helps only where a right answer is the runner-up, and it costs pace, which a larger step buys back with noise.",

@@ -41,6 +41,7 @@ export default defineCheck({
   metric: "mean success over training",
   direction: "higher",
   smallestEffect: 0.01,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "On other seeds, also with surer habits (logit 5) and with pay for each cell: below the best step size GRPO is ahead, above it AEM is, and at the best one they differ by 0.02 or less; scaling by c makes the whole step somewhat smaller. k = −1 and k = 3 did worse than either (0.57 and 0.39 against 0.62 and 0.62 with half the kinds). In a table a sure state's own step is all that c changes; what a network's shared weights make of it does not show.",

@@ -53,6 +53,7 @@ export default defineCheck({
   metric: "share of episodes whose last kernel is 1.2 times as fast as the library, over training",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(plain),
   method: arm(drKernel),

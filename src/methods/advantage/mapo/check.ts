@@ -60,6 +60,7 @@ export default defineCheck({
   metric: "true mood at the end of a dialogue, in [−5, 5], mean over training",
   direction: "higher",
   smallestEffect: 0.1,
+  range: [-5, 5],
   tuningSeeds: 2,
   notes:
     "With groups of four over 60 iterations it was inconclusive, +0.34 [−0.30, 0.98] over 20 seeds: runs differ by 0.9 as some never learn to probe. There one level alone did as well as both (the same turn 1.97, the batch 2.20, mixed 1.95): what is shown is the gain of returns per turn over one sum for the whole dialogue, not that of mixing. GRPO on the rating alone was behind at every step size.",

@@ -42,6 +42,7 @@ export default defineCheck({
   metric: "mean share of a corridor of 100 cells over training",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(grpo),
   method: arm(odysseus),

@@ -72,6 +72,7 @@ export default defineCheck({
   metric: "share of test tickets mended after 400 episodes, those of selection included",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "The policy is a table that copies the example most like a ticket, and 40 test tickets measure it once each: a language model reads examples otherwise. 8 is the most examples that a prompt shows, and more are better here: hence the grid's edge. On other seeds, with a policy that makes a third as much of a shared word, selection gained 0.02 [-0.03, 0.07]: a set drawn at random is nearly as good there, and 16 tasks held back hardly tell them apart.",

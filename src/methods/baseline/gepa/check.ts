@@ -89,6 +89,7 @@ export default defineCheck({
   metric: "share of right words in test replies after 240 episodes, those of selection included",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   notes:
     "No language model takes part: the reflector quotes what the environment says, and the policy is a table that obeys such quotations. The check is of the search, its selection and its budget, not of what a capable model would write. GRPO is told less, the share of right words; that is the comparison of the paper. The first design's opponent was the same search with a blind editor of lines, which learns next to nothing (0.16 against 0.91).",
   unequalCost: "a search ends with the iteration in which its episodes are spent, up to 28 beyond",

@@ -28,6 +28,7 @@ export default defineCheck({
   metric: "mean share of a corridor of 30 cells over 60 updates",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(grpo),
   method: arm(ppo),

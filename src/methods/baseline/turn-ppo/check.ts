@@ -65,6 +65,7 @@ export default defineCheck({
   metric: "mean share of a corridor of 20 cells over 60 updates",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm("token"),
   method: arm("turn"),

@@ -52,6 +52,7 @@ export default defineCheck({
   metric: "mean success over 40 iterations of 4 episodes",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   baseline: arm(turnPpo, [0.3, 1, 3, 10], 4),
   method: arm(archer, [100, 300, 1000, 3000], 1),
   others: { grpo: arm(grpo, [10, 30, 100, 300], 1) },

@@ -67,6 +67,7 @@ export default defineCheck({
   metric: "probability that the first call is right and well-formed, after 150 updates, exact",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   baseline: arm(grpo),
   method: arm(cleaner),
   tuningSeeds: 2,

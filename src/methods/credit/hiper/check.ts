@@ -53,6 +53,7 @@ export default defineCheck({
   metric: "mean success over 50 updates",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   baseline: arm(turnPpo),
   method: arm(hiper),
   tuningSeeds: 4,

@@ -20,6 +20,7 @@ export default defineCheck({
   metric: "mean success over training",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(grpo),
   method: arm(igpo),

@@ -59,6 +59,7 @@ export default defineCheck({
   metric: "mean success over 60 updates, the 15 of imitation among them",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   baseline: arm(grpo),
   method: arm(withLocated),
   tuningSeeds: 2,

@@ -54,6 +54,7 @@ export default defineCheck({
   metric: "lights minus bumps per walk of 30 steps, over the last 80 of 240 episodes",
   direction: "higher",
   smallestEffect: 0.5,
+  range: [-30, 30],
   tuningSeeds: 2,
   baseline: arm(paidBy("return", "the return at the last step", outcome({ rewards: ["outcome"] }))),
   method: arm(lare),

@@ -76,6 +76,7 @@ export default defineCheck({
   metric: "success weighted by turns needed over turns taken, mean over training",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(summed),
   method: arm(matchtir),

@@ -41,6 +41,7 @@ export default defineCheck({
   metric: "turns per episode over the last 320 of 1920 episodes; 20 where the door stays shut",
   direction: "lower",
   smallestEffect: 0.3,
+  range: [1, 20],
   tuningSeeds: 2,
   baseline: arm(episodes),
   method: arm(oprl),

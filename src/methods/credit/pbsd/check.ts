@@ -43,6 +43,7 @@ export default defineCheck({
   metric: "mean success over training",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "With one topic, where a run hangs on a single first query, the difference was +0.03 and undecided after 20 seeds. The teacher here is exact; whether a model that is told the answer comes near it is not tested.",

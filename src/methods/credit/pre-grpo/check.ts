@@ -42,6 +42,7 @@ export default defineCheck({
   metric: "share of the last 480 episodes that end with a true quality of 0.8 or more",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   baseline: arm(single("peak")),
   tuningSeeds: 2,
   method: arm(preGrpo),

@@ -145,6 +145,7 @@ export default defineCheck({
   metric: "correlation of implied credits with the quantity, weighted by the reference",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [-1, 1],
   tuningSeeds: 2,
   baseline: arm("raw reward of each token, 20 000 pairs", "reward"),
   method: arm("reward shaped by the optimal value, 20 000 pairs", "shaped"),

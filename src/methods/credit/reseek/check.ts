@@ -48,6 +48,7 @@ export default defineCheck({
   metric: "mean success over 80 updates",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm("GRPO, everything found is kept", grpo, "none"),
   method: arm(reseek.summary, reseek, "drops"),

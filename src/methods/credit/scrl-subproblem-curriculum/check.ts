@@ -50,6 +50,7 @@ export default defineCheck({
   metric: "mean success over 100 updates",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(finalOnly),
   method: arm(scrlSubproblemCurriculum),

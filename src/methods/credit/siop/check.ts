@@ -60,6 +60,7 @@ export default defineCheck({
   metric: "true success in the last 10 of 30 updates",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(majority),
   method: arm(siop),

@@ -55,6 +55,7 @@ export default defineCheck({
   metric: "lights minus bumps per walk of 30 steps, over the last 80 of 400 episodes",
   direction: "higher",
   smallestEffect: 0.5,
+  range: [-30, 30],
   tuningSeeds: 2,
   baseline: arm(paidBy("terminal", "the outcome at the last turn", outcome({ rewards: ["outcome"] }))),
   method: arm(spaRl),

@@ -102,6 +102,7 @@ export default defineCheck({
   metric: "success on mazes of which the base solved none in 64 attempts, after 40 updates",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "A policy of weights on what is seen to each side, in every maze the same; a step into a wall ends the attempt. Tried on other seeds: a row of the table for each whole outlook, which shares nothing, learnt next to nothing in either arm (0.01 and 0.03). Uniform practice is not expected at 0: it meets the easy levels as well, and what it learns there holds above.",

@@ -114,6 +114,7 @@ export default defineCheck({
   metric: "success in apps never seen",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [0, 1],
   tuningSeeds: 2,
   unequalCost:
     "demonstrations, single steps and whole episodes differ in length: the arms have about as many turns of experience",

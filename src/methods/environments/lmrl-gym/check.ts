@@ -100,6 +100,7 @@ export default defineCheck({
   metric: `mean return over all starts of a maze of 25 cells, −1 a move but the last, at most ${turns} moves`,
   direction: "higher",
   smallestEffect: 0.1,
+  range: [-50, 0],
   tuningSeeds: 2,
   baseline: arm("imitation of the best tenth from each start", imitation(rejectionSampled({ keep: tenth }))),
   method: arm("implicit Q-learning", offline("bootstrap", 0.9)),

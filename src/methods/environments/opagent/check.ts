@@ -43,6 +43,7 @@ export default defineCheck({
   metric: "true success, mean over 35 updates",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "A judge of one call, so that its errors are felt. A first attempt, groups of 8 for 70 updates, was undecided after 20 seeds, +0.06 [−0.02, 0.14]: in small groups that all fail, one wrong score is a full advantage, with rules or without. A second, as many episodes in groups of 16, came to +0.14 [0.01, 0.28] with both arms' best step at the edge of the grid, which is wider now. Tried as well: 12 pages of 4 links, where hardly any episode of 12 turns succeeds by chance, left both arms below 0.35 with a spread between seeds as large as the difference. Rules alone came to 0.2 at best and wander.",

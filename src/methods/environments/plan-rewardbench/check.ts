@@ -73,6 +73,7 @@ export default defineCheck({
   metric: "accuracy on pairs of independent episodes of equal length, both orders",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm("trajectories of 12 look-ups", 4 * short),
   method: arm("trajectories of 3 look-ups, as in training", short),

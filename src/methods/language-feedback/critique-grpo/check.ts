@@ -73,6 +73,7 @@ export default defineCheck({
   metric: "probability of the right code without a critique, mean over practice",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "Tried before, on other seeds: step sizes up to 300, too small for either, +0.19. The retry follows a critique by a rule given, not learnt; it is scored and learnt from under the bare question.",

@@ -100,6 +100,7 @@ export default defineCheck({
   metric: `probability that a query reproduces every wanted cell, mean over ${iterations} iterations of 60 queries`,
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 4,
   notes:
     "Six tables of 14 rows, a question each, 1080 queries of four independent choices: a table of logits, no language. `lenient` is the probability, at the end, of queries whose table is not the wanted one although every cell comes back, which the paper's comparator lets pass; `queriesTo90` counts queries until the probability is 0.9, 3600 where it never was. On a table the outcome alone does best with steps so large that the first right query is kept for good, which is no mistake where right is right: from 1000 on larger steps make no difference (0.7334, 0.7339, 0.7339 in tuning), so that its best lies at the edge of any grid. The share of cells has to take smaller steps, or it keeps the first query that comes near. Tried before, on other seeds: grids that ended at 1000, 3000 and 10000, +0.20, +0.16 and +0.18. Neither the restart from the best checkpoint nor the pipeline of prompts is in this check.",

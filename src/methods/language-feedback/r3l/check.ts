@@ -119,6 +119,7 @@ export default defineCheck({
   metric: `turns generated until locks open with a chance of ${target}, ${budget} where they never did`,
   direction: "lower",
   smallestEffect: 500,
+  range: [0, 9600],
   tuningSeeds: 2,
   unequalCost:
     "turns generated are the measure itself: a retry makes fewer of them than an attempt, and attempts that open the lock are not tried again",

@@ -62,6 +62,7 @@ export default defineCheck({
   metric: "share of second attempts that succeed, mean over training",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 5,
   notes:
     "Machines pay up to 0.5 for nothing, the right repair 0.5 more, and the actor follows a reflection four times in five: at most 0.8 of the second attempts succeed. Returns are graded and the baseline is shared on purpose: with returns of 0 and 1 a reflection is written after a 0 only, and within a group of reflections on one failure the return before is the same for all, so that both ratings are one (`groups`). The worth of a machine is the same at both attempts; noise on it would make the difference noisier than the return alone. Steps of 1000, chosen on two seeds, sometimes settle on a wrong repair for good: the two ratings were then equal (0.67 and 0.68, 20 trial seeds).",

@@ -77,6 +77,7 @@ export default defineCheck({
   metric: `share of new tasks answered within ${answers} answers, with a teacher's words in between`,
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   unequalCost:
     "a dialogue holds several answers: single answers get three times as many episodes, so that the answers practised are about as many",

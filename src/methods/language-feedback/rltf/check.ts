@@ -58,6 +58,7 @@ export default defineCheck({
   metric: "probability of the right code without a critique, mean over practice",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 3,
   notes:
     "The other half of the paper, learning to say what the critiquer said, shapes features that answers share; a table has none, so that it is not tried here. Tried before, on other seeds: smaller steps, +0.08; a critiquer that names every wrong word, +0.14, where one step nearly suffices.",

@@ -100,6 +100,7 @@ export default defineCheck({
   metric: "share of test tasks whose second answer is right after practice",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "Three first answers in ten are misread, which no practice mends, so the first ones can reach 0.75 (5 in 6 of those 3 in 10 are wrong); `first` is their share right, `gain` what the second look adds, `broken` how often it spoils a right one. Nothing is to be gained here by trading first answers for gains, unless the bonus reaches them: `misrouted`. GRPO differs in credit and baseline as well: `credited` has SCoRe's, without its first stage and its bonus. On other seeds α = 10 was kept from the paper without trying others.",

@@ -91,6 +91,7 @@ export default defineCheck({
     "chance that the second answer is right after practice, whether it counted or not; mean over tasks, exact",
   direction: "higher",
   smallestEffect: 0.01,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "Repair is hard: half of the wrong first answers are lost whatever follows, so that the rewards of mending are thin. Three first answers in ten are misread, which no practice mends: 0.75 is the most that `first`, their share right, can reach. Form, length and imitation are left out, as answers are turns here and both arms begin alike. `easy` and `easyLast` are the two where nothing is lost: there right first answers no longer pay and collapse, as the rewards foretell (0.25 + 0.5 keep < repair), under the reward for the last answer alone in part as well. Tried before on other seeds: luck shared by a task's attempts, with which nothing differed.",

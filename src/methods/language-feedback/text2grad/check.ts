@@ -43,6 +43,7 @@ export default defineCheck({
   metric: "share of right words, mean over practice",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 3,
   baseline: arm(grpo, "GRPO on the share of right words"),
   method: arm(text2grad, "±1 on the words that a true critiquer marks, γ = 0"),

@@ -78,6 +78,7 @@ export default defineCheck({
   metric: `share of tasks answered within ${tries} tries after practice`,
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   unequalCost:
     "an episode with retries holds several answers: single answers get twice as many episodes, so that the answers practised are about as many",

@@ -75,6 +75,7 @@ export default defineCheck({
   metric: "share of tickets mended in the last 150 of 600 episodes",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "Tried before, on other seeds: both arms at 2 and 4 cases, 0.19 and 0.23 by cosine; learnt 0.27 and 0.16, where at 4 cases it had learnt to show cases that went badly, having seen few others. A frozen model is played by a rule: it copies the plan of one of the good cases shown, 4 times of 5. What is new to everybody has to be found by chance first, whichever way cases are retrieved.",

@@ -88,6 +88,7 @@ export default defineCheck({
   metric: "mean success over practice",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "Most of the gain is that no single bad instruction is practised under. In a first run with steps of 10 to 100 both arms did best with 100, at the grid's edge, and the method gained 0.247 [0.055, 0.439]; drawing evenly (0.877) and drawing by weight without evolution (0.878) came to the same as the method (0.871), and the one best instruction, which nobody knows beforehand, to more (0.974). On a table all that is learnt is shared by all instructions, so that a few lucky groups under any of them suffice. Tried before, on other seeds: codes of five words and steps of 1 to 10, where neither arm found anything to learn from within 100 iterations.",

@@ -77,6 +77,7 @@ export default defineCheck({
   metric: "success less 0.005 a turn of the last tree, on 100 episodes that nobody practised on",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [-0.2, 1],
   tuningSeeds: 2,
   notes:
     "Both writers are the same stochastic grammar, which in three of five edits of the method goes by a skill that failed and what it lacked; a language model would do more with either kind of feedback. Tried before, on other seeds: a first tree that grabs without looking, 100 and 120 trees, and a world that let the guard walk to a door at which he stood already, which hides that he is stuck: there the description helped less. With five seeds for each comparison a search may keep a tree that was lucky: single runs of either arm differ by 0.4.",

@@ -70,6 +70,7 @@ export default defineCheck({
   metric: "share of 4000 hidden pairs judged as labelled, after 40 edits",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 3,
   notes:
     "The judge is a sum of features and what proposes edits sees the errors through noise, as in a small simulation of the mechanism. On other seeds the best snapshot did all of the work: with it, keeping every edit came to the same as a gate with or without a margin, and only a gate that demands a gain stalled.",

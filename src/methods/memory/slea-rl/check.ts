@@ -54,6 +54,7 @@ export default defineCheck({
   metric: "mean success over practice",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "A first run, on grids with 4 draws of open walls in place of 12 and two tasks in place of one, was inconclusive, 0.026 [-0.084, 0.136] over 20 seeds: 16 of them between 0.00 and 0.16, and the others decided by when chance first found key and door, before which there is nothing to learn from. Now chance finds them at once. Tried besides, on other seeds: 3 by 3 cells, where both arms know the way at once, groups of four, which gained 0.11, and smaller steps, of 1 and 10, where lessons raised 0.00 and 0.08 to 0.81 and 0.88. With large steps a table learns what to do at a place from a single success, which no network does: what lessons add is little then. Reading is given: a lesson shifts logits by 2 nats in every arm that shows it.",

@@ -75,6 +75,7 @@ export default defineCheck({
   metric: "expected reward after 50 updates over hard and easy questions, exact",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1],
   notes:
     "The first design's opponent imitated the expert at every task to the end, and so was held to the expert's 0.6 at the easy questions, in every seed (0.80 against 0.95 over all). Imitation, then practice, is what the paper compares with; its moment is tuned here beside the step size, where the gate has the finer grid of step sizes.",
   baseline: arm(

@@ -99,6 +99,7 @@ export default defineCheck({
   metric: "success within 30 moves, exact",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(imitation),
   method: arm(cpl),

@@ -93,6 +93,7 @@ export default defineCheck({
   metric: "success on hard questions when that on middling ones reaches 0.9, exact",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 3,
   baseline: arm(grpo),
   method: arm(disco),

@@ -80,6 +80,7 @@ export default defineCheck({
   metric: "entropy over success from 0.5 to 0.95, mean, nats",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [0, Math.log(20)],
   tuningSeeds: 3,
   baseline: arm(grpo),
   method: arm(entropyMechanism),

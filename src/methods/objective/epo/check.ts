@@ -69,6 +69,7 @@ export default defineCheck({
   metric: "probability of getting to the end after 40 updates, exact",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   baseline: arm(grpo),
   method: arm(epo),
   tuningSeeds: 2,

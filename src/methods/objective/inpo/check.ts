@@ -63,6 +63,7 @@ export default defineCheck({
   metric: "exploitability (win rate of the best reply, less 1/2) after 25 rounds, exact",
   direction: "lower",
   smallestEffect: 0.01,
+  range: [0, 0.5],
   tuningSeeds: 2,
   baseline: arm("DPO against the reference, β to choose", dpo, strengths, (beta) => ({ beta })),
   method: arm("INPO, η to choose, τ = 0.1", inpo, strengths, (eta) => ({

@@ -60,6 +60,7 @@ export default defineCheck({
   metric: "success on unseen questions at four times the turns of practice, exact",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [0, 1],
   tuningSeeds: 3,
   notes:
     "GRPO's best step size is the smallest one: under the small cap every step of it teaches haste, so the policy as it began is its best for later. With votes that all attempts at a task share, instead of their own, the mask gained 0.03 alone on other seeds: where a task is right from the first vote on, all finished attempts succeed and the cut ones make answering at once look good.",

@@ -120,6 +120,7 @@ export default defineCheck({
   metric: "cosine with the exact gradient, in expectation over a sampler that disagrees with the trainer",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [-1, 1],
   tuningSeeds: 3,
   baseline: arm("the same samples without weights", policyGradient({ normaliser: { constant: 1 } })),
   method: arm("MiniRL's loss", minirl.build().slots.objective[0]!),

@@ -20,6 +20,7 @@ export default defineCheck({
   metric: "divergence from the regularised Nash policy after 100 updates, nats, exact",
   direction: "lower",
   smallestEffect: 0.01,
+  range: "unbounded",
   tuningSeeds: 2,
   baseline: arm(findMethod("nash-md")),
   method: arm(nashMirrorProx),

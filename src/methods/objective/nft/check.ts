@@ -61,6 +61,7 @@ export default defineCheck({
     "expected number of different right answers in 16 samples after 120 updates at mastered questions, exact",
   direction: "higher",
   smallestEffect: 0.2,
+  range: [0, 16],
   tuningSeeds: 3,
   baseline: arm(rejectionSampling),
   method: arm(nft),

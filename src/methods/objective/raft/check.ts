@@ -52,6 +52,7 @@ export default defineCheck({
   metric: "expected reward after 40 updates as a share of the best one, exact",
   direction: "higher",
   smallestEffect: 0.005,
+  range: [0, 1],
   tuningSeeds: 3,
   baseline: arm(grpo),
   method: arm(raft),

@@ -66,6 +66,7 @@ export default defineCheck({
   metric: "mean prize over the last 5 of 30 iterations",
   direction: "higher",
   smallestEffect: 0.03,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(joint, { epochs: 3 }),
   method: arm(seeupo),

@@ -90,6 +90,7 @@ export default defineCheck({
   metric: "expected quality of replies after 30 iterations, exact, mean over three step sizes",
   direction: "higher",
   smallestEffect: 0.02,
+  range: "unbounded",
   tuningSeeds: 3,
   notes:
     "With the step size chosen for each arm on other seeds, the anchor made no difference that could be told from noise, at β of 0.2, 1 and 4 and with 2 to 6 demonstrations a topic: a table has nothing to generalise over, and the best step stops before the harm. Imitation alone does about as well as SePPO here. So what is measured is the harm itself, at step sizes that are the same for both.",

@@ -111,6 +111,7 @@ export default defineCheck({
     "total variation between the generators learnt from pairs of a sharp and of a flat policy, at equal β, exact",
   direction: "lower",
   smallestEffect: 0.02,
+  range: [0, 1],
   tuningSeeds: 3,
   baseline: arm("IPO, β = 0.3", pairwise({ loss: "squared", beta, model: "policy" })),
   method: arm("SRPO, β = 0.3", selfImproving({ beta, model: "policy" })),

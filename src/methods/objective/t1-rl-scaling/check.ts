@@ -82,6 +82,7 @@ export default defineCheck({
   metric: "success at the end, exact",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm(fixed, 8),
   method: arm(t1RlScaling, 64),

@@ -152,6 +152,7 @@ export default defineCheck({
   metric: "expected reward, accuracy and form, after 60 iterations over hard and easy questions, exact",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [0, 1 + shape.format],
   tuningSeeds: 3,
   baseline: arm(labelsFirst, labelsFor + 60),
   method: arm(visurf),

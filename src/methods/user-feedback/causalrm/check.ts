@@ -86,6 +86,7 @@ export default defineCheck({
     "mean squared error of the reward against the true chance of being good, on items as they are served",
   direction: "lower",
   smallestEffect: 0.02,
+  range: "unbounded",
   notes:
     "Flip rates and propensities are both estimated here. In the first design the opponent was feedback as it is (0.067 against 0.009), and the features held the truth exactly: then silence hides nothing that the model needs, and the correction of flips alone did as well (0.009). That world had been made smooth so that rates of wrong clicks could be read off the surest tenth; it still is. Here x₂² is missing. With step sizes from 0.03 on, where both arms did best at the smallest, the second design found no gain either (0.088 against 0.083; feedback as it is 0.100, silence alone 0.096): a line errs at both ends, where the surest answers lie, so that rates of wrong clicks are read too high (0.2 in place of 0.1), and the propensities of such a line are wrong too. Items are features and not texts, and no policy is trained on the reward, only the best of four chosen by it: docs/closed-loop.md trains one.",
   baseline: arm("flips from anchors, silence ignored", { selection: "none" }),

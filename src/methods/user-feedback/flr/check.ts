@@ -64,6 +64,7 @@ export default defineCheck({
   metric: "probability of the right answer, exact",
   direction: "higher",
   smallestEffect: 0.1,
+  range: [0, 1],
   tuningSeeds: 2,
   baseline: arm("answers ranked by their own likelihood", { feedback: usual }),
   method: arm("answers ranked by follow-ups", {}),

@@ -90,6 +90,7 @@ export default defineCheck({
     "turns until all is known, 8 where it never was, with users not practised with, mean over 8 iterations",
   direction: "lower",
   smallestEffect: 0.2,
+  range: [1, 8],
   notes:
     "Earlier designs had six slots and the outcome at the end alone as the opponent (9.5 turns at the end of practice, against 7.9); paying for answers in any of three ways did as well: one state's candidates 7.9, equal turns of sixteen dialogues 7.9, their sums 7.8. What told those arms apart was that an answer is paid at all. With eight iterations and step sizes from 10 on, where the method did best at the smallest, sums came to 6.5 turns, the method to 7.1, equal turns of sixteen dialogues to 6.3. Groups of one state ask the same user from the same place, so that one iteration sees less than sixteen dialogues do. Whoever settles on a question about nothing asks it to the end: at high rates all are lotteries.",
   unequalCost:

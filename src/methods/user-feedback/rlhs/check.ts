@@ -61,6 +61,7 @@ export default defineCheck({
     "true utility of a visit in units of what a useful article is worth, expected of the trained policy, exact",
   direction: "higher",
   smallestEffect: 0.05,
+  range: "unbounded",
   tuningSeeds: 3,
   notes:
     "Always telling the truth is worth 0.29 to a customer, always saying yes 0.10. `rating` is the mean rating at once, `false` the share of false claims. A world model that is wrong of every fifth article serves as well as the facts, since errors that are as likely either way do not move what is best; one that knows nothing of the article at hand is no hindsight at all.",

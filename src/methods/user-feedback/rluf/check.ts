@@ -84,6 +84,7 @@ export default defineCheck({
   metric: "true utility of a reply, exact, −2.25 to 6",
   direction: "higher",
   smallestEffect: 0.3,
+  range: [-2.25, 6],
   tuningSeeds: 2,
   baseline: arm("the judge's reward alone", 0),
   method: arm("reactions at weight 0.3", 0.3),

@@ -92,6 +92,7 @@ export default defineCheck({
   metric: "mean of adherence where the wish holds and of 1 − change of the rate elsewhere, exact",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 2,
   notes:
     "How far an arm goes is its own choice, by its rate and on the same measure, so that preferences alone are as good as with early stopping. Habits differ from mail to mail, and an anchor of likelihood is one sample of them: `likelihood` has anchors, but no divergence. On a table of features what is learnt of a mail reaches those of its kind and those to its reader by construction.",

@@ -105,6 +105,7 @@ export default defineCheck({
     "share of conversations that end in the right call without a question in vain, with users not practised with",
   direction: "higher",
   smallestEffect: 0.05,
+  range: [0, 1],
   tuningSeeds: 3,
   notes:
     "Without a cost of turns the task alone is best served by asking for everything, so that completion by itself speaks for whoever asks most: tried first, on other seeds, with the choice made by fewest questions in vain, the agent asked next to none (0.001 against 1.12 in a conversation) and completed 0.70 against 0.95. So both count here. At high rates who is paid for the task alone stops at one of several habits by chance, which its spread shows.",

@@ -82,6 +82,7 @@ export default defineCheck({
   metric: "mean time watched, less 10 for each like per clip short of 5 %, exact",
   direction: "higher",
   smallestEffect: 0.02,
+  range: [-0.5, 1],
   tuningSeeds: 3,
   baseline: arm("what each action brought once, exponentiated", { advantage: sampled }),
   method: arm("what a critic expects of the action, exponentiated", {}),

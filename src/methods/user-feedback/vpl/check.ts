@@ -111,6 +111,7 @@ export default defineCheck({
   metric: "mean liking of what the trained policy gives, exact",
   direction: "higher",
   smallestEffect: 0.3,
+  range: "unbounded",
   tuningSeeds: 2,
   baseline: arm("one reward for everybody", { latent: 0 }),
   method: arm("rewards by inferred taste", {}),
