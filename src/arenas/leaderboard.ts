@@ -11,7 +11,7 @@ import type { Interval } from "../core/interval.ts";
 import type { Arena, ArenaRun } from "./arena.ts";
 import { readExcluded } from "./excluded.ts";
 import { type ArenaResults, opponent, type ResultFiles, resultsIn, runsEqual } from "./results.ts";
-import { type ArenaResult, untrained } from "./runs.ts";
+import { type ArenaResult, atEdge, untrained } from "./runs.ts";
 
 /** Of the intervals, two-sided. */
 export const confidence = 0.975;
@@ -39,12 +39,11 @@ function curve({ runs }: ArenaResult): string {
   return Array.from({ length }, (_, i) => block(mean(runs.map((run) => run.curve[i]!)))).join("");
 }
 
-function row(result: ArenaResult, against: ArenaResult, arena: Arena): readonly string[] {
+function row(result: ArenaResult, against: ArenaResult): readonly string[] {
   const values = (r: ArenaResult): number[] => r.runs.map(({ test }) => test);
   const own = values(result);
-  const isEdge = result.rate === arena.rates[0] || result.rate === arena.rates.at(-1);
   const average = (of: (run: ArenaRun) => number): number => mean(result.runs.map(of));
-  const tuned = `${result.rate}${isEdge ? " (edge)" : ""}`;
+  const tuned = `${result.rate} of ${result.tried.length}${atEdge(result) ? " (edge)" : ""}`;
   const paired =
     result.method === opponent
       ? ["", ""]
@@ -153,7 +152,7 @@ function section({ arena, digest, byBase, idle, spread }: ArenaResults, files: R
     "",
     ...table(
       columns,
-      results.map((result) => row(result, against, arena)),
+      results.map((result) => row(result, against)),
     ),
     "",
     `GRPO over ${spread.length} seeds: mean ${percent(mean(spread))} %, standard deviation ${percent(standardDeviation(spread))} points, from ${percent(Math.min(...spread))} % to ${percent(Math.max(...spread))} %.`,

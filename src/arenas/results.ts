@@ -5,7 +5,7 @@ import { fromExactJson } from "../core/json.ts";
 import type { MakeRuns } from "../train/experiment.ts";
 import { type Arena, type ArenaRun, arenaDigest, seedsApart } from "./arena.ts";
 import { readExcluded } from "./excluded.ts";
-import { type ArenaResult, arenaResult, runName, testMean, untrained } from "./runs.ts";
+import { type ArenaResult, arenaResult, rateOf, runName, testMean, untrained } from "./runs.ts";
 
 /** What every method is paired with. It is run first. */
 export const opponent = "grpo";
@@ -101,8 +101,8 @@ async function wholeResult(
 ): Promise<ArenaResult | undefined> {
   let whole = true;
   const make: MakeRuns<ArenaRun> = async (units) =>
-    units.map(({ choice, seed }) => {
-      const run = read(method === untrained ? 0 : arena.rates[choice]!, seed);
+    units.map((unit) => {
+      const run = read(rateOf(arena, unit), unit.seed);
       if (!run) whole = false;
       return run ?? absent;
     });

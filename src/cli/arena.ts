@@ -11,7 +11,7 @@ import { arenaResult, arenaRunner, plannedRuns, untrained } from "../arenas/runs
 import { replaceFile } from "../common/files/files.ts";
 import { mean } from "../common/statistics/statistics.ts";
 import { unknownName } from "../common/text/suggest.ts";
-import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
+import { type ErrorCode, isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Recipe } from "../method/method.ts";
 import { methods } from "../methods/catalogue.ts";
 import { requireMethod } from "./catalogue.ts";
@@ -32,6 +32,9 @@ interface ArenaOptions {
 const src = join(import.meta.dirname, "..");
 /** Everything but what the command itself writes. */
 const codeAlone = [".", ":!arenas/*/runs.jsonl", ":!arenas/*/excluded.jsonl"];
+
+/** Errors that say that a method and an arena do not fit. Any other is a fault, and no reason to leave a method out. */
+const unfit: readonly ErrorCode[] = ["capability.missing", "config.invalid", "context.tooLong"];
 
 export function addArena(program: Command, io: Io): void {
   addCommand(
@@ -135,10 +138,14 @@ export async function runArena(
         excluded.delete(arm);
       } catch (e) {
         if (stop.signal.aborted || arm === untrained || arm === opponent) throw e;
-        // what the arena or the engine lacks is a result; so is a method that fails in it
-        const why = isWhetstoneError(e) ? `${e.code}: ${e.message.split("\n")[0]}` : messageOf(e);
-        excluded.set(arm, { method: arm, why });
-        io.error(`${arm}: left out, ${why}`);
+        if (isWhetstoneError(e) && unfit.includes(e.code)) {
+          const why = `${e.code}: ${e.message.split("\n")[0]}`;
+          excluded.set(arm, { method: arm, why });
+          io.error(`${arm}: left out, ${why}`);
+        } else {
+          io.error(`${arm}: failed, ${messageOf(e)}`);
+          io.code = 1;
+        }
       }
       writeExcluded(places.excluded, [...excluded.values()]);
     }
@@ -187,7 +194,7 @@ function progressOf(total: number, threads: number, io: Io) {
     const estimate = made.length === 0 ? "" : `, about ${duration((left * mean(made)) / threads)}`;
     const share = (x: number): string => `${(100 * x).toFixed(1)} %`;
     io.error(
-      `${method}, seed ${seed}: ${share(run.test)} on test, ${share(run.validation)} on validation, ${duration(run.seconds)}; ${left} of ${total} runs left${estimate}`,
+      `${method}, seed ${seed}: ${share(run.test)} on test, ${share(run.validation)} on validation, ${duration(run.seconds)}; ${Math.max(0, left)} of ${total} runs left${estimate}`,
     );
   };
 }

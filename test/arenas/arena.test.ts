@@ -8,6 +8,7 @@ import { type Arena, type ArenaRun, arenaDigest } from "../../src/arenas/arena.t
 import { arenas } from "../../src/arenas/index.ts";
 import { leaderboard, leaderboardPage } from "../../src/arenas/leaderboard.ts";
 import { resultFiles, resultsIn } from "../../src/arenas/results.ts";
+import { type ArenaResult, arenaResult, atEdge, stepSizes } from "../../src/arenas/runs.ts";
 import { search } from "../../src/arenas/search/arena.ts";
 import { runArena } from "../../src/cli/arena.ts";
 import { createIo } from "../../src/cli/output.ts";
@@ -93,7 +94,7 @@ const tiny: Arena = {
     const world = search.environment();
     return { ...world, tasks: (split) => world.tasks(split).slice(0, 8) };
   },
-  rates: [2.5e-4, 5e-4],
+  rates: [2.5e-4, 5e-4, 1e-3],
   tuningSeeds: 1,
   seeds: 2,
 };
@@ -106,8 +107,16 @@ test("the command, on a tiny budget: all runs of the protocol, a page, and only 
     runArena(tiny, asked, { out, iterations: "1", threads: "1" }, createIo([], { out: silent, err: silent }));
   await run();
   const first = linesOf(files.runs);
-  // untrained: 2 seeds; two methods: 2 step sizes on a tuning seed, and 2 seeds
-  assert.equal(first.length, 2 + 2 * (2 + 2));
+  // untrained: 2 seeds; two methods: 2 seeds, and a tuning seed at each step size: the arena's, and further ones beyond the best
+  for (const method of ["grpo", "rloo"]) {
+    const own = first.filter(({ name }) => name.includes(`/${method}/`));
+    const tuned = own.filter(({ name }) => name.endsWith("/1000000"));
+    assert.equal(own.length - tuned.length, 2);
+    const rates = tuned.map(({ name }) => Number(name.split("/")[2])).toSorted((a, b) => a - b);
+    const ladder = stepSizes(tiny);
+    assert.deepEqual(rates, ladder.slice(ladder.indexOf(rates[0]!)).slice(0, rates.length));
+    for (const rate of tiny.rates) assert.ok(rates.includes(rate));
+  }
   for (const { name, result } of first) {
     assert.equal(result.episodes, name.includes("/untrained/") ? 0 : 32);
     assert.ok(result.test >= 0 && result.test <= 1);
@@ -127,6 +136,42 @@ test("the command, on a tiny budget: all runs of the protocol, a page, and only 
     lines.map(({ name, result: { seconds: _, commit: __, ...rest } }) => ({ name, ...rest }));
   assert.deepEqual(figures(again), figures(first));
   assert.deepEqual(again.slice(0, -2), first.slice(0, -2)); // to the second: these were not made again
+});
+
+/** What is chosen where a step size is worth so much. */
+async function chosen(worth: (rate: number) => number): Promise<ArenaResult> {
+  const arena = { ...search, rates: [1e-4, 1e-3, 1e-2] };
+  const absent: ArenaRun = {
+    validation: 0,
+    test: 0,
+    curve: [],
+    episodes: 0,
+    tokens: 0,
+    seconds: 0,
+    commit: "",
+  };
+  return arenaResult(arena, "grpo", { base: 1, seeds: 8 }, async (units) =>
+    units.map((unit) => ({ ...absent, validation: worth(stepSizes(arena)[unit.choice]!) })),
+  );
+}
+
+test("a step size at the end of those tried is no result: the next beyond it is tried, up to three", async () => {
+  assert.deepEqual(
+    stepSizes({ rates: [1e-4, 1e-3, 1e-2] }),
+    [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10],
+  );
+  const peak = (at: number) => chosen((rate) => -Math.abs(Math.log10(rate / at)));
+  const inside = await peak(1e-3);
+  assert.deepEqual([inside.rate, inside.tried.length, atEdge(inside)], [1e-3, 3, false]);
+  const lower = await peak(1e-5);
+  assert.deepEqual([lower.rate, lower.tried, atEdge(lower)], [1e-5, [1e-6, 1e-5, 1e-4, 1e-3, 1e-2], false]);
+  const higher = await peak(0.1);
+  assert.deepEqual([higher.rate, higher.tried.at(-1), atEdge(higher)], [0.1, 1, false]);
+  const beyond = await peak(1e-9);
+  assert.deepEqual([beyond.rate, beyond.tried.length, atEdge(beyond)], [1e-7, 6, true]);
+  // where all are equal, none is better further out
+  const flat = await chosen(() => 0);
+  assert.deepEqual([flat.rate, flat.tried.length, atEdge(flat)], [1e-4, 3, false]);
 });
 
 test("arena: unknown names, and a trial that would be written among the results, are refused", async () => {
@@ -199,6 +244,7 @@ function reportedOf(runs: readonly Line[], { name: arena, tuningSeeds }: Arena, 
   const validation = Map.groupBy(tuning, ({ name }) => name.split("/")[2]!);
   for (const one of validation.values()) assert.equal(one.length, tuningSeeds);
   const best = [...validation]
+    .toSorted(([a], [b]) => Number(a) - Number(b))
     .map(([rate, lines]) => ({ rate, worth: average(lines.map(({ result }) => result.validation)) }))
     .reduce((a, b) => (b.worth > a.worth ? b : a), { rate: "0", worth: -1 });
   return [1, 2, 3, 4, 5, 6, 7, 8].map(
