@@ -46,6 +46,15 @@ export interface Arena {
  */
 export const seedsApart = 1000;
 
+/** Feedback of other kinds than rewards, which the opponent does not get. */
+export interface Asked {
+  /** Pairs of attempts that the environment compared. */
+  readonly comparisons: number;
+  readonly critiques: number;
+  /** Actions of the expert that were looked at. */
+  readonly demonstrations: number;
+}
+
 /** One run. */
 export interface ArenaRun {
   /** Success on held-out tasks after training, actions sampled. */
@@ -55,6 +64,8 @@ export interface ArenaRun {
   readonly curve: readonly number[];
   readonly episodes: number;
   readonly tokens: number;
+  /** What training asked of the environment beyond rewards. Runs of before 2026-11-24 do not say it. */
+  readonly asked?: Asked;
   /** Wall-clock time of training and measuring. */
   readonly seconds: number;
   /** The code that made it. */
@@ -128,11 +139,12 @@ export interface ArenaRunOptions {
 export async function runInArena(arena: Arena, baseline: Recipe, of: ArenaRunOptions): Promise<ArenaRun> {
   const { recipe, rate, seed, commit, stop } = of;
   const { tasks, groupSize, contextTokens } = arena.budget;
+  const { environment, asked } = observed(arena.environment());
   const engine = localEngine({ from: join(arena.folder, "start"), threads: 1 });
   const began = performance.now();
   try {
     const done = await trainInMemory({
-      environment: arena.environment(),
+      environment,
       method: (recipe ?? baseline).build({ learningRate: rate, tasks, groupSize }),
       engine,
       seed,
@@ -148,10 +160,37 @@ export async function runInArena(arena: Arena, baseline: Recipe, of: ArenaRunOpt
       curve: done.curve.map(({ success }) => success ?? Number.NaN),
       episodes: done.counters.episodes ?? 0,
       tokens: done.counters["tokens.sampled"] ?? 0,
+      asked: asked(),
       seconds: (performance.now() - began) / 1000,
       commit,
     };
   } finally {
     await engine.dispose();
   }
+}
+
+/** The same environment, which counts what it is asked for beyond rewards. */
+function observed(environment: Environment): { readonly environment: Environment; asked(): Asked } {
+  const counts = { comparisons: 0, critiques: 0, demonstrations: 0 };
+  const counting = <Args extends readonly unknown[], Result>(
+    what: keyof Asked,
+    method: ((...args: Args) => Result) | undefined,
+  ): ((...args: Args) => Result) | undefined =>
+    method &&
+    ((...args) => {
+      counts[what]++;
+      return method(...args);
+    });
+  const prefer = counting("comparisons", environment.prefer?.bind(environment));
+  const critique = counting("critiques", environment.critique?.bind(environment));
+  const expert = counting("demonstrations", environment.expert);
+  return {
+    environment: {
+      ...environment,
+      ...(prefer && { prefer }),
+      ...(critique && { critique }),
+      ...(expert && { expert }),
+    },
+    asked: () => ({ ...counts }),
+  };
 }
