@@ -93,37 +93,40 @@ export function comparisonsIn(page: string, text: string): BenchResult[] {
 }
 
 /**
- * Of an arena, each method's difference to the opponent on the last of its ranges of seeds: methods are run again because the first
- * range showed a lead, and only the repetition tells whether it is one. None until the opponent has all its runs there.
+ * Of an arena, each method's difference to the opponent; where there are several ranges of seeds, the one with the smallest lead:
+ * methods are run again because the first range showed a lead, and one that a range does not show is no finding. None until the
+ * opponent has all its runs there.
  * @param files the raw runs.
  */
 export async function inArena(arena: Arena, files = resultFiles(arena)): Promise<readonly BenchResult[]> {
-  const found = new Map<string, { readonly result: ArenaResult; readonly against: ArenaResult }>();
+  const found = new Map<string, BenchResult>();
   for (const results of (await resultsIn(arena, files)).byBase.values()) {
     const against = results.find(({ method }) => method === opponent);
-    if (against) for (const result of results) found.set(result.method, { result, against });
+    for (const result of against ? results : []) {
+      const { method } = result;
+      if (method === opponent || method === untrained) continue;
+      const here = asBench(arena, result, against!);
+      if (here.effect.mean < (found.get(method)?.effect.mean ?? Number.POSITIVE_INFINITY))
+        found.set(method, here);
+    }
   }
-  return [...found.values()].flatMap(({ result, against }): readonly BenchResult[] =>
-    result === against || result.method === untrained
-      ? []
-      : [
-          {
-            method: result.method,
-            opponent,
-            bench: `arena ${arena.name}`,
-            page: relative(root, leaderboardPage).split(sep).join("/"),
-            world: "",
-            level: "neural",
-            metric: "held-out success",
-            effect: againstOpponent(result, against),
-            confidence,
-            tuning: `${tuned(result)}, GRPO's ${tuned(against)}, by ${arena.tuningSeeds} other seeds`,
-            cost: `${cost(result)} a run, GRPO's ${cost(against)}`,
-            asked: askedFor(result),
-          },
-        ],
-  );
+  return [...found.values()];
 }
+
+const asBench = (arena: Arena, result: ArenaResult, against: ArenaResult): BenchResult => ({
+  method: result.method,
+  opponent,
+  bench: `arena ${arena.name}`,
+  page: relative(root, leaderboardPage).split(sep).join("/"),
+  world: "",
+  level: "neural",
+  metric: "held-out success",
+  effect: againstOpponent(result, against),
+  confidence,
+  tuning: `${tuned(result)}, GRPO's ${tuned(against)}, by ${arena.tuningSeeds} other seeds`,
+  cost: `${cost(result)} a run, GRPO's ${cost(against)}`,
+  asked: askedFor(result),
+});
 
 const tuned = (result: ArenaResult): string =>
   `step size ${result.rate} of ${result.tried.length} tried${atEdge(result) ? ", at the edge" : ""}`;

@@ -192,7 +192,7 @@ function again(results: readonly ArenaResult[], byBase: ArenaResults["byBase"], 
   return [
     `### The first five of "${arena.name}" on other seeds`,
     "",
-    "Step sizes chosen again on other tuning seeds, other reported seeds (`--base-seed`). A lead that one of them does not show is no finding; rows of [methods.md](methods.md) tell the last.",
+    "Step sizes chosen again on other tuning seeds, other reported seeds (`--base-seed`). A lead that one of them does not show is no finding; rows of [methods.md](methods.md) tell the smallest.",
     "",
     ...table(
       ["method", ...[...byBase.keys()].map((base) => `from seed ${base}, minus GRPO`)],
