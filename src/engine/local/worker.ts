@@ -188,6 +188,8 @@ function textOf({ decode }: Words, ids: Int32Array): string {
 const cotangentFeeds = (cotangents: Readonly<Record<string, Float32Array>>): Record<string, Float32Array> =>
   Object.fromEntries(Object.entries(cotangents).map(([name, array]) => [`d.${name}`, array]));
 
+const isNotZero = (xs: Float32Array): boolean => xs.some((x) => x !== 0);
+
 const calls: {
   [K in keyof Calls]: (...args: Parameters<Calls[K]>) => ReturnType<Calls[K]> | Promise<ReturnType<Calls[K]>>;
 } = {
@@ -236,18 +238,21 @@ const calls: {
   async backward(handle, into, cotangents) {
     const { architecture, programs, state } = modelOf(handle);
     const { shape, feeds, memory } = leftBy(handle);
-    const session = await (await programs.train(shape)).backward(Object.keys(cotangents));
     const buffer = state.gradients.get(into) ?? gradientBuffer(architecture, state);
     state.gradients.set(into, buffer);
-    const sums = Object.entries(feedsOf(architecture.config, buffer));
-    await session.runInto(
-      {
-        ...feeds,
-        ...cotangentFeeds(cotangents),
-        ...Object.fromEntries(sums.map(([name, array]) => [`into.${name}`, array])),
-      },
-      Object.fromEntries(sums.map(([name, array]) => [`d.${name}`, array])),
-    );
+    // a group whose attempts all had the same reward may fill a micro-batch, which then adds nothing but zeros
+    if (Object.values(cotangents).some(isNotZero)) {
+      const session = await (await programs.train(shape)).backward(Object.keys(cotangents));
+      const sums = Object.entries(feedsOf(architecture.config, buffer));
+      await session.runInto(
+        {
+          ...feeds,
+          ...cotangentFeeds(cotangents),
+          ...Object.fromEntries(sums.map(([name, array]) => [`into.${name}`, array])),
+        },
+        Object.fromEntries(sums.map(([name, array]) => [`d.${name}`, array])),
+      );
+    }
     spare.push(memory);
   },
   async inputGradient(handle, cotangents) {
