@@ -129,8 +129,12 @@ const received = (a: Architecture, contents: ModelContents): ModelContents => ({
 const copied = (w: Weights): Weights => new Map([...w].map(([name, x]) => [name, x.slice()]));
 
 /** A message copies its arrays, so this shares them. */
-function contentsOf({ weights, first, second, steps, version }: ModelState): ModelContents {
-  return { weights, ...(first && second ? { first, second } : {}), steps, version };
+function contentsOf(
+  { weights, trained, first, second, steps, version }: ModelState,
+  which: "all" | "trained" = "all",
+): ModelContents {
+  const sent = which === "all" ? weights : new Map([...weights].filter(([name]) => trained.has(name)));
+  return { weights: sent, ...(first && second ? { first, second } : {}), steps, version };
 }
 
 function add(model: Held): Handle {
@@ -298,7 +302,7 @@ const calls: {
     }
     state.gradients.set(mainGradient, out);
   },
-  contents: (handle) => contentsOf(modelOf(handle).state),
+  contents: (handle, which) => contentsOf(modelOf(handle).state, which),
   replace(handle, contents) {
     const model = modelOf(handle);
     models.set(handle, {
