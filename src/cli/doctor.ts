@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
 import { openRunStore } from "../store/runStore.ts";
 import { nodeTooOld } from "./nodeVersion.ts";
-import { addCommand, folded, type Io, paint } from "./output.ts";
+import { addCommand, folded, gibibytes, type Io, paint } from "./output.ts";
 
 interface Finding {
   readonly what: string;
@@ -78,13 +78,11 @@ function processor(): Finding {
   return { what: "processor", state: "ok", found };
 }
 
-const gigabytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
-
 function memory(): Finding {
   // in a container the limit counts, not the machine
   const limit = process.constrainedMemory();
   const total = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  const found = `${gigabytes(total)}, ${gigabytes(Math.min(freemem(), process.availableMemory()))} free`;
+  const found = `${gibibytes(total)}, ${gibibytes(Math.min(freemem(), process.availableMemory()))} free`;
   if (total >= 2 * 2 ** 30) return { what: "memory", state: "ok", found };
   return {
     what: "memory",
@@ -133,7 +131,7 @@ function nearestFolder(path: string): string {
 function disk(out: string): Finding {
   const { bavail, bsize } = statfsSync(nearestFolder(out));
   const free = bavail * bsize;
-  const found = `${gigabytes(free)} free`;
+  const found = `${gibibytes(free)} free`;
   if (free >= 2 ** 30) return { what: "disk", state: "ok", found };
   return {
     what: "disk",

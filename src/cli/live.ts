@@ -3,6 +3,7 @@
 import { counted } from "../common/text/counted.ts";
 import type { RunEvent } from "../train/events.ts";
 import { sparkline } from "./chart.ts";
+import { estimateLine } from "./estimateLine.ts";
 import { duration, folded, type Io, interval, number, paint, percent } from "./output.ts";
 
 export interface View {
@@ -26,7 +27,13 @@ interface Shown {
 }
 
 /** Events that leave a line above the live block. */
-const lasting: ReadonlySet<RunEvent["type"]> = new Set(["start", "evaluation", "warning", "interrupted"]);
+const lasting: ReadonlySet<RunEvent["type"]> = new Set([
+  "start",
+  "evaluation",
+  "estimate",
+  "warning",
+  "interrupted",
+]);
 
 /** @param screen what the live block is drawn on. */
 export async function createView(
@@ -169,6 +176,8 @@ export function lineOf(event: RunEvent): string[] {
       return [
         `iteration ${event.iteration}/${event.iterations}: ${[...broughtBy(event), `${duration(event.secondsLeft)} left`].join(", ")}`,
       ];
+    case "estimate":
+      return [estimateLine(event)];
     case "checkpoint":
       return event.best ? [`best so far: iteration ${event.iteration}`] : [];
     case "warning":

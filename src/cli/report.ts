@@ -4,6 +4,7 @@ import type { HealthReport } from "../diagnose/health/health.ts";
 import { openRunStore } from "../store/runStore.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
 import { splitName } from "../train/splits.ts";
+import { recordedEstimate } from "./estimateLine.ts";
 import { healthLines } from "./healthLines.ts";
 import { duration, type Io, interval, number, paint, roomOf, table } from "./output.ts";
 import { transcript } from "./transcript.ts";
@@ -62,7 +63,7 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
   if (lines.length > 0) io.say("", paint(io, "bold", lines[0]!), ...lines.slice(1));
   const speed = Math.round(report.tokensPerSecond);
   io.say("", `${duration(report.seconds)}${speed > 0 ? `, ${speed} tokens/s while training` : ""}`);
-  await printExample(report, io);
+  await printRecorded(report, io);
   const here = (path: string): string => relative(process.cwd(), path) || ".";
   io.say(
     "",
@@ -83,11 +84,13 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
   );
 }
 
-/** One question before and after; a question that was learnt, where there is one. */
-async function printExample({ out, store: file }: RunReport, io: Io): Promise<void> {
+/** What an iteration took, and one question before and after; a question that was learnt, where there is one. */
+async function printRecorded({ out, store: file }: RunReport, io: Io): Promise<void> {
   const store = await openRunStore(file);
   try {
     const run = (await store.run(out))?.id ?? out;
+    const cost = recordedEstimate(await store.metrics(run));
+    if (cost !== undefined) io.say(cost);
     const [before, after] = await Promise.all([
       store.trajectories(run, { phase: "before" }),
       store.trajectories(run, { phase: "after" }),

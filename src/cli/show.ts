@@ -9,6 +9,7 @@ import { spellingOf } from "../serve/spelling.ts";
 import { errorOf, type Metric, type Run, type RunStore, type TrajectoryFilter } from "../store/runStore.ts";
 import { splitName } from "../train/splits.ts";
 import { curve } from "./chart.ts";
+import { recordedEstimate } from "./estimateLine.ts";
 import { healthLines } from "./healthLines.ts";
 import { statedNumber } from "./numbers.ts";
 import { addCommand, folded, type Io, interval, number, paint, roomOf, table } from "./output.ts";
@@ -97,6 +98,8 @@ async function showRun(store: RunStore, run: Run, options: ShowOptions, io: Io):
   }
   const behind = staleness(metrics);
   if (behind !== undefined) io.say("", ...folded(io, behind));
+  const cost = recordedEstimate(metrics);
+  if (cost !== undefined) io.say("", ...folded(io, cost));
   if (options.metric.length === 0 && names.length > wanted.length) {
     const others = names.filter((n) => !wanted.includes(n));
     const more = folded(io, `--metric shows the others: ${others.join(", ")}`);

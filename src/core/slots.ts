@@ -164,6 +164,11 @@ export interface Method {
   /** Methods that train its students, by the name that `Ctx.learn` is given. They have no models beside the student. */
   readonly students?: Readonly<Record<string, Method>>;
   readonly slots: Slots;
+  /**
+   * What every iteration plays and trains: attempts at tasks, passes over them, and optimiser steps in a pass. Absent where
+   * the pieces decide that, or where other models than the policy take their time.
+   */
+  readonly plan?: Readonly<Record<"tasks" | "groupSize" | "epochs" | "minibatches", number>>;
   /** Phases replace some slots from iteration `from` of the method on, permanently or up to but not including iteration `until`. */
   readonly phases?: readonly {
     readonly name: string;

@@ -104,11 +104,15 @@ export function method<const O extends Options = Record<never, never>>(differenc
     build: (over = {}, given = {}) => {
       const settings = settingsOf({ ...defaults, ...over });
       const values = optionsOf(given);
+      const choices = chosen(settings, values);
+      const { tasks, groupSize, epochs, minibatches } = settings;
+      const plain = !phases && !about.models && !about.frozen && planned.every((slot) => !choices[slot]);
       return {
         ...about,
         needs,
         ...(Object.keys(own).length > 0 ? { options: values } : {}),
-        slots: { ...grpoSlots(settings), ...asLists(chosen(settings, values)) },
+        slots: { ...grpoSlots(settings), ...asLists(choices) },
+        ...(plain ? { plan: { tasks, groupSize, epochs, minibatches } } : {}),
         ...(phases
           ? { phases: phasesOf(settings, values).map((p) => ({ ...p, slots: asLists(p.slots) })) }
           : {}),
@@ -116,6 +120,9 @@ export function method<const O extends Options = Record<never, never>>(differenc
     },
   };
 }
+
+/** Slots whose baseline plays and trains as the settings say. */
+const planned = ["data", "rollout", "annotate", "update"] as const;
 
 /** An option and a setting of one name could not be told apart where they are set. */
 function requireOwnNames(id: string, options: Options): void {

@@ -3,6 +3,7 @@ import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
 import type { HealthReport } from "../diagnose/health/health.ts";
 import type { Evaluation } from "../store/runStore.ts";
+import type { IterationCost } from "./estimate.ts";
 
 /** Success over held-out tasks, with how the actions were chosen; `failed` episodes (not the agent's doing) are left out of it. */
 export interface EvaluationResult extends Omit<Evaluation, "when" | "iteration"> {
@@ -57,6 +58,16 @@ export type RunEvent =
       readonly secondsLeft: number;
       /** Everything else that was measured, by name. */
       readonly metrics: Readonly<Record<string, number>>;
+    }
+  | {
+      /** What an iteration is expected to take; after a few iterations again, with what they took. */
+      readonly type: "estimate";
+      readonly seconds: number;
+      /** The most memory that the process holds. */
+      readonly bytes: number;
+      /** Iterations that the run's budget of time allows, of those planned. */
+      readonly iterations: number;
+      readonly came?: IterationCost;
     }
   | {
       readonly type: "checkpoint";

@@ -6,14 +6,19 @@ import type { Stats, Trajectory } from "../core/types.ts";
 import { currentArtefact, proposedArtefacts } from "./artefacts.ts";
 import type { Assembly } from "./assembly.ts";
 import type { RunSettings } from "./config.ts";
-import { evaluate } from "./evaluate.ts";
+import { estimateIteration, peakMemory } from "./estimate.ts";
+import { average, evaluate } from "./evaluate.ts";
 import type { RunEvent } from "./events.ts";
 import { requireSmallGap } from "./logpGap.ts";
 import { metricsOf } from "./metrics.ts";
 import type { Iteration, Run } from "./running.ts";
+import type { RunState } from "./state.ts";
 
 /** Consecutive iterations in which every episode fails, after which a run stops. */
 const patience = 3;
+
+/** Iterations whose cost is compared with the estimate: programs for new shapes are compiled in the first. */
+const compared = 3;
 
 /** Stores newly proposed artefact versions, with the time. */
 function artefactKeeper({ state, records }: Assembly): () => Promise<void> {
@@ -30,11 +35,16 @@ function artefactKeeper({ state, records }: Assembly): () => Promise<void> {
 export function recordingOf(assembly: Assembly): Pick<Run, "commit" | "evaluate"> {
   const keepArtefacts = artefactKeeper(assembly);
   const failing = failureWatch(assembly);
+  const took: number[] = [];
   return {
     async commit(done) {
       const { settings, state, policy, records, report, journal } = assembly;
       const { experience, advantages } = done;
-      const metrics = { ...metricsOf(done, state, journal?.found), ...spendOf(settings.engine) };
+      const metrics = {
+        ...metricsOf(done, state, journal?.found),
+        ...spendOf(settings.engine),
+        ...costOf(state),
+      };
       requireSmallGap(done.stats);
       requireActions(experience.trajectories, settings, "training");
       failing(experience.trajectories);
@@ -47,7 +57,10 @@ export function recordingOf(assembly: Assembly): Pick<Run, "commit" | "evaluate"
         }),
       });
       await keepArtefacts();
-      report(iterationEvent(assembly, done, metrics));
+      const event = iterationEvent(assembly, done, metrics);
+      report(event);
+      took.push(event.seconds);
+      if (took.length === Math.min(compared, settings.iterations)) reportEstimate(assembly, average(took));
       await assembly.onIteration?.(done, state, policy);
     },
 
@@ -75,7 +88,31 @@ function failureWatch({ settings, state, report }: Assembly): (played: readonly 
   };
 }
 
-function iterationEvent({ settings, state, clock }: Assembly, done: Iteration, metrics: Stats): RunEvent {
+/** The process's memory beside what was estimated, for runs with an estimate. */
+const costOf = ({ estimate }: RunState): Stats =>
+  estimate
+    ? { "estimate.seconds": estimate.seconds, "estimate.memory": estimate.bytes, memory: peakMemory() }
+    : {};
+
+/** @param took seconds of the iterations so far, in the mean. */
+function reportEstimate({ settings, state, report, clock }: Assembly, took?: number): void {
+  const { estimate } = state;
+  if (!estimate) return;
+  const { iterations, budgetSeconds = Number.POSITIVE_INFINITY } = settings;
+  const left = (budgetSeconds - clock.trained()) / (took ?? estimate.seconds);
+  report({
+    type: "estimate",
+    ...estimate,
+    iterations: Math.min(iterations, state.iteration + Math.max(0, Math.ceil(left))),
+    ...(took !== undefined && { came: { seconds: took, bytes: peakMemory() } }),
+  });
+}
+
+function iterationEvent(
+  { settings, state, clock }: Assembly,
+  done: Iteration,
+  metrics: Stats,
+): Extract<RunEvent, { type: "iteration" }> {
   const { iterations, budgetSeconds = Number.POSITIVE_INFINITY } = settings;
   const { iteration } = state;
   const left = (clock.trained() / iteration) * (iterations - iteration);
@@ -97,10 +134,11 @@ function iterationEvent({ settings, state, clock }: Assembly, done: Iteration, m
 
 /** Evaluates the policy with its current artefact, and records the result. */
 async function measured(
-  { settings, state, policy, records, report, random, limit, clock, stop }: Assembly,
+  assembly: Assembly,
   keepArtefacts: () => Promise<void>,
   ...[split, mode, count, when]: Parameters<Run["evaluate"]>
 ): ReturnType<Run["evaluate"]> {
+  const { settings, state, policy, records, report, random, limit, clock, stop } = assembly;
   const { environment, name } = settings;
   const began = performance.now();
   const version = currentArtefact(state);
@@ -143,9 +181,12 @@ async function measured(
     { when, iteration: state.iteration, ...result, outcomes },
     examples.map((t) => ({ trajectory: { ...t, id: `${when}/${t.id}` }, phase: when })),
   );
+  const first = when === "before" && state.before.length === 0;
+  if (first) state.estimate = (await estimateIteration(assembly, trajectories, result.seconds)) ?? null;
   // the budget is one of training
   if (when === "before") clock.leaveOut(performance.now() - began);
   report({ type: "evaluation", when, iteration: state.iteration, ...result });
+  if (first) reportEstimate(assembly);
   return result;
 }
 

@@ -54,6 +54,8 @@ export const stateSchema = z.object({
     )
     .default([]),
   before: z.array(evaluation),
+  /** What an iteration takes, as it was estimated before the first one. */
+  estimate: z.object({ seconds: z.number(), bytes: z.number() }).nullable().default(null),
   /** Iterations after which the policy was last validated; -1 before the first time. */
   validated: z.int().min(-1),
   best: z.object({ iteration: z.int(), success: z.number() }).nullable(),
@@ -75,6 +77,7 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   counters: {},
   ahead: [],
   before: [],
+  estimate: null,
   validated: -1,
   best: null,
 });

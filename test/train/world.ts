@@ -163,8 +163,8 @@ export async function runIn(
   return { summary, events };
 }
 
-/** Fields that depend on wall-clock time. */
-const timed = /seconds|tokensPerSecond/i;
+/** Metrics that depend on the machine: its clock and its memory. */
+const timed = /seconds|tokensPerSecond|memory/i;
 
 export interface Trace {
   readonly weights: string;

@@ -122,7 +122,8 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
         writeCheckpoint(
           folder,
           { architecture, tokenizer: parts.tokenizer, ...(base && { base }) },
-          await host.call("contents", handle),
+          // a frozen base that lies elsewhere is not written, and copying it here would take its memory once more
+          await host.call("contents", handle, base ? "trained" : "all"),
         ),
       ),
     load: (folder) =>

@@ -68,7 +68,8 @@ export interface Calls {
   blend(handle: Handle, toward: Handle, rate: number): number;
   dot(handle: Handle, a: string, b: string): number;
   combine(handle: Handle, sum: Readonly<Record<string, number>>): void;
-  contents(handle: Handle): ModelContents;
+  /** @param which weights: all by default. */
+  contents(handle: Handle, which?: "all" | "trained"): ModelContents;
   replace(handle: Handle, contents: ModelContents): void;
   drop(handle: Handle): void;
 }

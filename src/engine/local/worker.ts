@@ -143,8 +143,12 @@ const received = (a: Architecture, contents: ModelContents): ModelContents => ({
 const copied = (w: Weights): Weights => new Map([...w].map(([name, x]) => [name, x.slice()]));
 
 /** A message copies its arrays, so this shares them. */
-function contentsOf({ weights, first, second, steps, version }: ModelState): ModelContents {
-  return { weights, ...(first && second ? { first, second } : {}), steps, version };
+function contentsOf(
+  { weights, trained, first, second, steps, version }: ModelState,
+  which: "all" | "trained" = "all",
+): ModelContents {
+  const sent = which === "all" ? weights : new Map([...weights].filter(([name]) => trained.has(name)));
+  return { weights: sent, ...(first && second ? { first, second } : {}), steps, version };
 }
 
 function add(model: Held): Handle {
@@ -202,6 +206,8 @@ function textOf({ decode }: Words, ids: Int32Array): string {
 const cotangentFeeds = (cotangents: Readonly<Record<string, Float32Array>>): Record<string, Float32Array> =>
   Object.fromEntries(Object.entries(cotangents).map(([name, array]) => [`d.${name}`, array]));
 
+const isNotZero = (xs: Float32Array): boolean => xs.some((x) => x !== 0);
+
 const calls: {
   [K in keyof Calls]: (...args: Parameters<Calls[K]>) => ReturnType<Calls[K]> | Promise<ReturnType<Calls[K]>>;
 } = {
@@ -256,18 +262,21 @@ const calls: {
   async backward(handle, into, cotangents) {
     const { architecture, programs, state } = modelOf(handle);
     const { shape, feeds, memory } = leftBy(handle);
-    const session = await (await programs.train(shape)).backward(Object.keys(cotangents));
     const buffer = state.gradients.get(into) ?? gradientBuffer(architecture, state);
     state.gradients.set(into, buffer);
-    const sums = Object.entries(feedsOf(architecture.config, buffer));
-    await session.runInto(
-      {
-        ...feeds,
-        ...cotangentFeeds(cotangents),
-        ...Object.fromEntries(sums.map(([name, array]) => [`into.${name}`, array])),
-      },
-      Object.fromEntries(sums.map(([name, array]) => [`d.${name}`, array])),
-    );
+    // a group whose attempts all had the same reward may fill a micro-batch, which then adds nothing but zeros
+    if (Object.values(cotangents).some(isNotZero)) {
+      const session = await (await programs.train(shape)).backward(Object.keys(cotangents));
+      const sums = Object.entries(feedsOf(architecture.config, buffer));
+      await session.runInto(
+        {
+          ...feeds,
+          ...cotangentFeeds(cotangents),
+          ...Object.fromEntries(sums.map(([name, array]) => [`into.${name}`, array])),
+        },
+        Object.fromEntries(sums.map(([name, array]) => [`d.${name}`, array])),
+      );
+    }
     spare.push(memory);
   },
   async inputGradient(handle, cotangents) {
@@ -313,7 +322,7 @@ const calls: {
     }
     state.gradients.set(mainGradient, out);
   },
-  contents: (handle) => contentsOf(modelOf(handle).state),
+  contents: (handle, which) => contentsOf(modelOf(handle).state, which),
   replace(handle, contents) {
     const model = modelOf(handle);
     models.set(handle, {

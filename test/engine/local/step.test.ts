@@ -114,6 +114,25 @@ test("step changes the version and the scores; a skipped step and one without gr
   assert.equal(sample!.version, "1");
 });
 
+test("rows whose cotangents are all zero add nothing, and are a gradient of zero", async () => {
+  await using engine = bench();
+  const [{ model }, { model: other }] = [await engine.make({ layers: 1 }), await engine.make({ layers: 1 })];
+  const zero: Linear = { logp: one.logp.map(() => 0) };
+  await add(model, zero);
+  await add(model, one);
+  await add(model, zero);
+  await add(other, one);
+  const stats = await model.step({ learningRate: 0.1 });
+  assert.deepEqual(stats, await other.step({ learningRate: 0.1 }));
+  assert.deepEqual(await scoreOf(model), await scoreOf(other));
+  // a step from it is a step: AdamW's moments go on
+  const before = await scoreOf(model);
+  await add(model, zero);
+  assert.deepEqual(await model.step({ learningRate: 0.1 }), { gradientNorm: 0, skipped: 0 });
+  assert.notDeepEqual(await scoreOf(model), before);
+  assert.equal(model.version, "2");
+});
+
 test("a frozen model stays as it was, samples as it was, and blends towards the model", async () => {
   await using engine = bench();
   const { model } = await engine.make({ layers: 1 });
