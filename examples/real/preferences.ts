@@ -4,7 +4,7 @@
 //     node examples/real/preferences.ts > pairs.jsonl
 //     whetstone import pairs.jsonl --from trl --store runs/pairs.sqlite
 //     whetstone train --from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 16 --iterations 20
-import { defineEnvironment, type Environment, randomStream, type Task } from "../../src/index.ts";
+import { defineEnvironment, type Environment, randomStream, shuffled, type Task } from "../../src/index.ts";
 
 interface Question {
   readonly answer: string;
@@ -13,15 +13,19 @@ interface Question {
 
 /** Questions of a split are asked in that split alone. */
 const subjects = {
-  train: "delivery returns repairs refunds exchanges engraving painting assembly".split(" "),
+  train: "delivery repair engraving painting assembly tailoring polishing framing".split(" "),
   test: "shipping cancellation cleaning installation".split(" "),
 };
 const counts = { train: 320, test: 120 };
 
 function taskOf(split: keyof typeof subjects, index: number): Task<Question> {
   const random = randomStream("preferences").split(split, index);
-  const at = random.below(subjects[split].length);
-  const facts = subjects[split].map((subject) => ({ subject, days: `${2 + random.below(40)} days` }));
+  const days = shuffled(
+    Array.from({ length: 40 }, (_, i) => `${i + 2} days`),
+    random.split("days"),
+  );
+  const facts = subjects[split].map((subject, i) => ({ subject, days: days[i]! }));
+  const at = random.below(facts.length);
   const { subject, days: answer } = facts[at]!;
   const wrong = facts[(at + 1) % facts.length]!.days;
   const sheet = facts.map((fact) => `${fact.subject}: ${fact.days}`).join("\n");
