@@ -22,7 +22,7 @@ const recipes: Readonly<Record<string, string>> = {
   selfcorrect: "--env examples/real/selfcorrect.ts --method critique-grpo --lora 16 --budget 10m",
   preferences:
     "--from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
-  "distil-sft": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 20",
+  "distil-sft": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 40",
   "distil-sdpo": "--env examples/real/distil.ts --method sdpo --lora 16 --budget 10m",
   unlearn: "--env examples/real/unlearn.ts --lora 16 --budget 10m",
 };

@@ -3,7 +3,7 @@
 // By imitation (sft), and on-policy: the model writes, and is drawn towards what it would have written had it seen the larger
 // model's reply (sdpo).
 //
-//     whetstone train --env examples/real/distil.ts --method sft --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --budget 10m
+//     whetstone train --env examples/real/distil.ts --method sft --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 16 --iterations 40
 //     whetstone train --env examples/real/distil.ts --method sdpo --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --budget 10m
 import { readFileSync } from "node:fs";
 import { defineEnvironment, type Environment, type Task } from "../../src/index.ts";
