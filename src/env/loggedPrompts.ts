@@ -40,7 +40,8 @@ export function loggedPrompts(
   return defineEnvironment({
     name: measured ? `logged+${measured.name}` : "logged",
     summary: "what people asked in production, to learn from their feedback",
-    abilities: measured?.abilities ?? new Set([]),
+    // what was asked in production has no expert
+    abilities: new Set([...(measured?.abilities ?? [])].filter((ability) => ability !== "expert")),
     ...(measured?.tools ? { tools: measured.tools } : {}),
     roles: measured?.roles ?? ["agent"],
     splits: measured ? ["train", ...measured.splits.filter((split) => split !== "train")] : ["train", "test"],

@@ -122,3 +122,17 @@ for (const file of readdirSync(join(root, "examples")).filter((f) => f.endsWith(
     assert.equal(code, 0, text);
   });
 }
+
+for (const file of readdirSync(join(root, "examples/real")).filter((f) => f.endsWith(".ts"))) {
+  // what they train takes a pretrained model and minutes: bench/real.ts
+  test(`examples/real/${file} is an environment without findings`, async () => {
+    const { code, text } = await whetstone([
+      "validate",
+      join(root, "examples/real", file),
+      "--episodes",
+      "5",
+    ]);
+    assert.equal(code, 0, text);
+    assert.match(text, /No problems found/);
+  });
+}

