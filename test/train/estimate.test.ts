@@ -48,7 +48,8 @@ test("the estimate comes before the first iteration, and what came stands beside
   const at = (type: RunEvent["type"]): number => events.findIndex((e) => e.type === type);
   assert.ok(at("estimate") < at("iteration"));
   assert.ok(before.seconds > 0 && before.seconds < 60 && before.bytes > 2 ** 25);
-  assert.ok(Math.abs(before.iterations - 1000 / before.seconds) < 1 + 1 / before.seconds);
+  const expected = Math.min(100_000, 1000 / before.seconds); // all that are planned, or as many as the time allows
+  assert.ok(Math.abs(before.iterations - expected) < 1 + 1 / before.seconds);
   assert.ok(later.came && later.came.seconds > 0 && later.came.bytes >= before.bytes);
   assert.match(
     lineOf(before)[0]!,
