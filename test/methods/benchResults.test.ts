@@ -135,6 +135,19 @@ test("the first line counts what arenas found", () => {
   }
 });
 
+test("README.md counts what a transformer gains as arenas found it", () => {
+  const found = known.filter(({ bench }) => bench.startsWith("arena "));
+  const ahead = found.filter((result) => standingOf(result) === "ahead");
+  const shown = ahead.filter(({ asked }) => asked?.includes("demonstrations"));
+  const methods = new Set(found.map(({ method }) => method)).size;
+  assert.match(
+    read("README.md").replaceAll("\n", " "),
+    new RegExp(
+      `of ${methods} methods that trained one in a frozen task, ${ahead.length} are ahead of tuned GRPO, ${shown.length} of them with demonstrations`,
+    ),
+  );
+});
+
 test("sentences: a claim is borne out, in part, or not; without a claim nothing is contradicted", () => {
   const result = (low: number, high: number): BenchResult => ({
     ...{
