@@ -139,11 +139,11 @@ test("README.md counts what a transformer gains as arenas found it", () => {
   const found = known.filter(({ bench }) => bench.startsWith("arena "));
   const ahead = found.filter((result) => standingOf(result) === "ahead");
   const shown = ahead.filter(({ asked }) => asked?.includes("demonstrations"));
-  const methods = new Set(found.map(({ method }) => method)).size;
+  const methods = (of: readonly BenchResult[]): number => new Set(of.map(({ method }) => method)).size;
   assert.match(
     read("README.md").replaceAll("\n", " "),
     new RegExp(
-      `of ${methods} methods that trained one in a frozen task, ${ahead.length} are ahead of tuned GRPO, ${shown.length} of them with demonstrations`,
+      `of ${methods(found)} methods that trained one in a frozen task, ${methods(ahead)} are ahead of tuned GRPO, ${methods(shown)} of them with demonstrations`,
     ),
   );
 });
