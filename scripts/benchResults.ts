@@ -6,7 +6,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import type { Arena, ArenaRun } from "../src/arenas/arena.ts";
 import { arenas } from "../src/arenas/index.ts";
-import { againstOpponent, confidence, leaderboardPage } from "../src/arenas/leaderboard.ts";
+import { confidence, imitationBeside, leaderboardPage, pairedDifference } from "../src/arenas/leaderboard.ts";
 import { opponent, resultFiles, resultsIn } from "../src/arenas/results.ts";
 import { type ArenaResult, askedFor, atEdge, untrained } from "../src/arenas/runs.ts";
 import { mean } from "../src/common/statistics/statistics.ts";
@@ -105,7 +105,7 @@ export async function inArena(arena: Arena, files = resultFiles(arena)): Promise
     for (const result of against ? results : []) {
       const { method } = result;
       if (method === opponent || method === untrained) continue;
-      const here = asBench(arena, result, against!);
+      const here = asBench(arena, result, results);
       if (here.effect.mean < (found.get(method)?.effect.mean ?? Number.POSITIVE_INFINITY))
         found.set(method, here);
     }
@@ -113,20 +113,27 @@ export async function inArena(arena: Arena, files = resultFiles(arena)): Promise
   return [...found.values()];
 }
 
-const asBench = (arena: Arena, result: ArenaResult, against: ArenaResult): BenchResult => ({
-  method: result.method,
-  opponent,
-  bench: `arena ${arena.name}`,
-  page: relative(root, leaderboardPage).split(sep).join("/"),
-  world: "",
-  level: "neural",
-  metric: "held-out success",
-  effect: againstOpponent(result, against),
-  confidence,
-  tuning: `${tuned(result)}, GRPO's ${tuned(against)}, by ${arena.tuningSeeds} other seeds`,
-  cost: `${cost(result)} a run, GRPO's ${cost(against)}`,
-  asked: askedFor(result),
-});
+/** @param results of the same seeds, the opponent's among them. */
+function asBench(arena: Arena, result: ArenaResult, results: readonly ArenaResult[]): BenchResult {
+  const [against, start] = [opponent, untrained].map((id) => results.find(({ method }) => method === id));
+  const imitation = imitationBeside(result, results);
+  return {
+    method: result.method,
+    opponent,
+    bench: `arena ${arena.name}`,
+    page: relative(root, leaderboardPage).split(sep).join("/"),
+    world: "",
+    level: "neural",
+    metric: "held-out success",
+    effect: pairedDifference(result, against!),
+    confidence,
+    tuning: `${tuned(result)}, GRPO's ${tuned(against!)}, by ${arena.tuningSeeds} other seeds`,
+    cost: `${cost(result)} a run, GRPO's ${cost(against!)}`,
+    asked: askedFor(result),
+    ...(start && { start: pairedDifference(result, start) }),
+    ...(imitation && { imitation: pairedDifference(result, imitation) }),
+  };
+}
 
 const tuned = (result: ArenaResult): string =>
   `step size ${result.rate} of ${result.tried.length} tried${atEdge(result) ? ", at the edge" : ""}`;

@@ -117,7 +117,7 @@ const introduction = (found: readonly StoredEvidence[], judged: number): readonl
   "redesign on fresh seeds). *Beats it* says whether the method beats the opponent that ran (`equal`: the same value in every seed); *ingredient*, whether it beats the best arm that lacks what the method adds, by the same",
   "interval (positive: the method is better). *Level* says what the experiment can convince of: `law` (mathematics or scripted",
   "players), `table` (a tabular policy in a world made for the method), `shared` (a tabular policy in a world that several checks use),",
-  "`neural` (a transformer), `real` (a pretrained language model). *Attempts* counts the designs of a check that were looked at.",
+  "`neural` (a transformer), `real` (a pretrained language model). *Attempts* counts the designs of a check that were looked at on reported seeds.",
   "*Arenas* is what the same transformer gains with the method over tuned GRPO in a frozen task, in points of held-out success with",
   "97.5 % intervals ([leaderboard.md](leaderboard.md)); empty where it has not been run.",
   `${found.filter(({ tuningSeeds = 5 }) => tuningSeeds < 5).length} of these checks chose their settings on fewer than the five seeds that new checks need.`,

@@ -11,7 +11,7 @@ import type { Interval } from "../core/interval.ts";
 import type { Arena, ArenaRun } from "./arena.ts";
 import { readExcluded } from "./excluded.ts";
 import { type ArenaResults, opponent, type ResultFiles, resultsIn, runsEqual } from "./results.ts";
-import { type ArenaResult, askedFor, atEdge, untrained } from "./runs.ts";
+import { type ArenaResult, askedFor, atEdge, testMean, untrained } from "./runs.ts";
 
 /** Of the intervals, two-sided. */
 export const confidence = 0.975;
@@ -19,11 +19,23 @@ export const confidence = 0.975;
 /** The page of all arenas. */
 export const leaderboardPage = join(import.meta.dirname, "..", "..", "docs", "leaderboard.md");
 
-/** Paired difference to tuned GRPO on the same seeds, in shares of test tasks. */
-export function againstOpponent(result: ArenaResult, against: ArenaResult): Interval {
+/** Paired difference of two methods on the same seeds, in shares of test tasks. */
+export function pairedDifference(result: ArenaResult, against: ArenaResult): Interval {
   const values = (r: ArenaResult): number[] => r.runs.map(({ test }) => test);
   return pairedInterval(values(result), values(against), confidence);
 }
+
+/** What a method that is shown demonstrations has to be better than: imitation of demonstrations and nothing else. */
+const imitation = "sft";
+
+/** The runs of plain imitation beside those of a method that asked for demonstrations. */
+export const imitationBeside = (
+  result: ArenaResult,
+  results: readonly ArenaResult[],
+): ArenaResult | undefined =>
+  result.method !== imitation && askedFor(result).includes("demonstrations")
+    ? results.find(({ method }) => method === imitation)
+    : undefined;
 
 const percent = (x: number): string => (100 * x).toFixed(1);
 const signed = (x: number): string => `${x > 0 ? "+" : ""}${percent(x)}`;
@@ -39,7 +51,10 @@ function curve({ runs }: ArenaResult): string {
   return Array.from({ length }, (_, i) => block(mean(runs.map((run) => run.curve[i]!)))).join("");
 }
 
-function row(result: ArenaResult, against: ArenaResult): readonly string[] {
+function row(result: ArenaResult, results: readonly ArenaResult[]): readonly string[] {
+  const against = results.find(({ method }) => method === opponent)!;
+  const start = results.find(({ method }) => method === untrained);
+  const imitated = imitationBeside(result, results);
   const values = (r: ArenaResult): number[] => r.runs.map(({ test }) => test);
   const own = values(result);
   const average = (of: (run: ArenaRun) => number): number => mean(result.runs.map(of));
@@ -50,7 +65,7 @@ function row(result: ArenaResult, against: ArenaResult): readonly string[] {
       : runsEqual(result, against)
         ? ["equal, run by run", ""]
         : [
-            between(againstOpponent(result, against), signed),
+            between(pairedDifference(result, against), signed),
             probabilityOfImprovement(own, values(against)).toFixed(2),
           ];
   return [
@@ -58,6 +73,8 @@ function row(result: ArenaResult, against: ArenaResult): readonly string[] {
     "neural",
     between(meanInterval(own, confidence)),
     ...paired,
+    start && result !== start ? between(pairedDifference(result, start), signed) : "",
+    imitated ? between(pairedDifference(result, imitated), signed) : "",
     result.method === untrained ? "" : tuned,
     curve(result),
     Math.round(average((r) => r.episodes)).toLocaleString("en"),
@@ -73,6 +90,8 @@ const columns = [
   "test success, %",
   "minus GRPO, points",
   "P(better)",
+  "minus start",
+  "minus `sft`",
   "step size",
   "training",
   "episodes",
@@ -106,36 +125,41 @@ const introduction = [
   "",
   `A method keeps its own defaults, but for tasks, attempts and the step size, which is chosen by validation success on tuning seeds that are not reported: among the arena's step sizes and, as long as the best is the smallest or the largest that was tried, among further ones beyond it, at most three to either side ("0.0004 of 3": the best of three; "edge": the last of those was best). Reported are mean success on held-out tasks with a ${100 * confidence} % interval, the paired difference to tuned GRPO with a ${100 * confidence} % interval, and the probability that a run of the method beats a run of GRPO. Intervals are not corrected for the number of methods: among 40 methods that equal GRPO, one is expected to lie outside. All differences in an arena share the same runs of GRPO, so that they err together; its spread over 20 seeds stands below each table. "Equal, run by run": what the method adds to GRPO finds nothing here to act on.`,
   "",
-  `Budgets are equal in iterations; episodes and tokens stand beside. "Asked for" is what a run asked of the environment beyond the rewards that GRPO gets, counted as it was asked: pairs to compare, critiques, actions of the expert as demonstrations. A method that asks for them learns from more than GRPO is given. Seconds are wall-clock on a shared machine.`,
+  `Budgets are equal in iterations; episodes and tokens stand beside. "Asked for" is what a run asked of the environment beyond the rewards that GRPO gets, counted as it was asked: pairs to compare, critiques, actions of the expert as demonstrations. A method that asks for them learns from more than GRPO is given; where it is shown demonstrations, "minus \`sft\`" says whether it does better than imitating them and nothing else. Not counted are reference answers of training tasks, which \`igpo\`, \`a2tgpo\`, \`pbsd\` and \`int-intervention\` read, the verifier's delayed verdicts, which \`rlhs\` reads, and the flawed player, which \`lmrl-gym\` imitates. "Minus start" is the difference to the weights that all begin from: where its interval holds 0, nothing was learnt, be it that the arena pays no reward of the kind that the method reads (\`rluf\` and \`tscac\` in "orders"). Seconds are wall-clock on a shared machine.`,
 ];
 
-/** Methods that were run in several arenas, with the difference in each. */
+/** The difference of each method in each arena; of several ranges of seeds the smallest. */
 function overview(all: readonly ArenaResults[]): readonly string[] {
-  const found = all.map(({ arena, byBase }) => ({ arena, results: [...byBase.values()][0] ?? [] }));
-  const ids = new Set(found.flatMap(({ results }) => results.map(({ method }) => method)));
+  const ids = new Set(all.flatMap(({ byBase }) => [...byBase.values()].flat().map(({ method }) => method)));
   ids.delete(untrained);
   if (ids.size === 0) return ["No whole set of runs yet.", ""];
-  const cell = (id: string, results: readonly ArenaResult[]): string => {
-    const [own, against] = [id, opponent].map((name) => results.find(({ method }) => method === name));
-    if (!own || !against) return "";
-    if (own === against) return `${percent(mean(own.runs.map(({ test }) => test)))} %`;
-    return between(againstOpponent(own, against), signed);
+  const cell = (id: string, { byBase }: ArenaResults): string => {
+    const ranges = [...byBase.values()].flatMap((results) => {
+      const [own, against] = [id, opponent].map((name) => results.find(({ method }) => method === name));
+      return own && against ? [{ own, lead: pairedDifference(own, against) }] : [];
+    });
+    if (id === opponent) return ranges.map(({ own }) => `${percent(testMean(own))} %`).join(", ");
+    const [smallest] = ranges.toSorted((a, b) => a.lead.mean - b.lead.mean);
+    return smallest ? between(smallest.lead, signed) : "";
   };
   return [
-    `${ids.size} methods have all runs of the protocol in an arena. Test success of GRPO, and the others' difference to it in points:`,
+    `${ids.size} methods have all runs of the protocol in an arena. Test success of GRPO on each range of seeds, and the others' difference to it in points, of several ranges the smallest:`,
     "",
     ...table(
-      ["method", ...found.map(({ arena }) => arena.name)],
+      ["method", ...all.map(({ arena }) => arena.name)],
       [opponent, ...[...ids].filter((id) => id !== opponent).toSorted()].map((id) => [
         `\`${id}\``,
-        ...found.map(({ results }) => cell(id, results)),
+        ...all.map((results) => cell(id, results)),
       ]),
     ),
     "",
   ];
 }
 
-function section({ arena, digest, byBase, idle, spread }: ArenaResults, files: ResultFiles): string[] {
+function section(
+  { arena, digest, byBase, idle, leftOut, spread }: ArenaResults,
+  files: ResultFiles,
+): string[] {
   const head = [`## ${arena.name}: ${arena.summary}`, ""];
   const [base, results] = [...byBase][0] ?? [1, []];
   const against = results.find(({ method }) => method === opponent);
@@ -144,7 +168,14 @@ function section({ arena, digest, byBase, idle, spread }: ArenaResults, files: R
   const trained = results.filter(({ method }) => method !== untrained);
   const commits = [...new Set(results.flatMap(({ runs }) => runs.map(({ commit }) => commit)))].toSorted();
   const excluded = [
-    ...readExcluded(files.excluded),
+    ...readExcluded(files.excluded).map(({ method, why }) => {
+      const found = leftOut.get(method);
+      return {
+        method,
+        why:
+          found === undefined ? why : `${why}. Run before that was a rule, it ended at ${percent(found)} %`,
+      };
+    }),
     ...idle.map((method) => ({
       method,
       why: "it finds nothing here to learn from: every run equals the start's",
@@ -156,7 +187,7 @@ function section({ arena, digest, byBase, idle, spread }: ArenaResults, files: R
     "",
     ...table(
       columns,
-      results.map((result) => row(result, against)),
+      results.map((result) => row(result, results)),
     ),
     "",
     `GRPO over ${spread.length} seeds: mean ${percent(mean(spread))} %, standard deviation ${percent(standardDeviation(spread))} points, from ${percent(Math.min(...spread))} % to ${percent(Math.max(...spread))} %.`,
@@ -187,7 +218,7 @@ function again(results: readonly ArenaResult[], byBase: ArenaResults["byBase"], 
     if (!own || !against) return "";
     return own === against
       ? `${percent(mean(own.runs.map(({ test }) => test)))} %, step size ${own.rate}`
-      : between(againstOpponent(own, against), signed);
+      : between(pairedDifference(own, against), signed);
   };
   return [
     `### The first five of "${arena.name}" on other seeds`,

@@ -1,6 +1,7 @@
 /** Results of an arena, read from its raw runs. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { mean } from "../common/statistics/statistics.ts";
 import { fromExactJson } from "../core/json.ts";
 import type { MakeRuns } from "../train/experiment.ts";
 import { type Arena, type ArenaRun, arenaDigest, seedsApart } from "./arena.ts";
@@ -32,6 +33,8 @@ export interface ArenaResults {
   readonly byBase: ReadonlyMap<number, readonly ArenaResult[]>;
   /** Methods of which every run equals the start's on the same seed: they find nothing here to learn from. */
   readonly idle: readonly string[];
+  /** Mean test success, on the first reported seeds, of methods that were run before a rule left them out. */
+  readonly leftOut: ReadonlyMap<string, number>;
   /** Test success of the opponent on all seeds that follow each other from the first, also beyond those that are reported. */
   readonly spread: readonly number[];
 }
@@ -72,7 +75,14 @@ export async function resultsIn(arena: Arena, files: ResultFiles): Promise<Arena
     if (!run) break;
     spread.push(run.test);
   }
-  return { arena, digest, byBase, idle: [...idle].toSorted(), spread };
+  const before = Map.groupBy(
+    places.filter(([, id, , seed]) => out.has(id!) && Number(seed) <= arena.seeds),
+    ([, id]) => id!,
+  );
+  const leftOut = new Map(
+    [...before].map(([id, of]) => [id, mean(of.map((place) => runs.get(place.join("/"))!.test))] as const),
+  );
+  return { arena, digest, byBase, idle: [...idle].toSorted(), leftOut, spread };
 }
 
 /** Whether two methods end with the same success on all held-out tasks, seed by seed. */

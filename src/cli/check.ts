@@ -15,6 +15,7 @@ import {
   codeDigest,
   digestsOf,
   loadCheck,
+  sharedCode,
   sourcesOf,
 } from "./checkFiles.ts";
 import { type Pool, startPool } from "./checkPool.ts";
@@ -118,7 +119,7 @@ interface Surroundings {
 
 async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundings): Promise<void> {
   const check = await loadCheck(file.file);
-  requireCommitted(file.id, sourceFolder, sourcesOf(file));
+  requireCommitted(file.id, sourceFolder, [...sourcesOf(file), ...sharedCode]);
   const began = performance.now();
   const digest = checkDigest(file);
   let runs = 0;

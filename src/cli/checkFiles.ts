@@ -63,10 +63,17 @@ export function digestsOf(folder: PaperFolder): Record<"check" | "world" | "meth
   };
 }
 
+const rooms =
+  "core,common,tensor,engine,env,sandbox,rollout,annotate,feedback,credit,advantage,objective,update,data,evaluator,helper,memory,method,methods/baseline,diagnose,train";
+
+/** Git's patterns of all code that a run of any check is made by, beside its own folder and the worlds. Paths under src/. */
+export const sharedCode: readonly string[] = [
+  ...rooms.split(",").flatMap((room) => [`${room}/*.ts`, `${room}/*.js`]),
+  ":!*.test.ts",
+];
+
 /** Of all that a run of a check is made by: what was measured with other code is measured again. */
 export function codeDigest(): string {
-  const rooms =
-    "core,common,tensor,engine,env,sandbox,rollout,annotate,feedback,credit,advantage,objective,update,data,evaluator,helper,memory,method,methods/baseline,diagnose,train";
   const files = globSync(`{${rooms}}/**/*.{ts,js}`, { cwd: src })
     .filter((name) => !name.endsWith(".test.ts"))
     .sort();

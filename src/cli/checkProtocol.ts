@@ -77,11 +77,13 @@ export function requireCommitted(
   const status = git(folder, "status", "--porcelain", "--", ...sources);
   if (status === "") return;
   const got =
-    status === undefined ? "no git repository" : `${status.split("\n")[0]!.slice(3)}, which is not committed`;
+    status === undefined
+      ? "no git repository"
+      : `${status.split("\n")[0]!.replace(/^\S+ +/, "")}, which is not committed`;
   throw new WhetstoneError("config.invalid", {
     where: `${kind} "${id}"`,
     got,
-    expected: `${kind === "check" ? "a check that is committed, with its worlds," : "an arena and code that are committed"} before anything of it runs`,
+    expected: `${kind === "check" ? "a check that is committed, with its worlds and the code that it runs," : "an arena and code that are committed"} before anything of it runs`,
     fix: status === undefined ? "Run it in a clone of the repository." : "Commit it, and run it again.",
   });
 }

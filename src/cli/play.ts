@@ -240,7 +240,8 @@ async function byModel(
 ): Promise<Hands> {
   const agent = await open(stop);
   if ("codec" in agent)
-    for (const finding of toolFindings(tools, agent.codec)) io.error(`warning: ${findingLine(finding)}`);
+    for (const finding of toolFindings(tools, agent.codec))
+      io.error(`warning: ${oneLine(findingLine(finding))}`);
   if (artefact) io.say(...artefactLines(artefact, undefined));
   const actor = evaluatedActor({ agent, stop, ...(artefact && { artefact: artefact.artefact }) });
   return {

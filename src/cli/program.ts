@@ -1,6 +1,7 @@
 /** The command line: finds the command, runs it, turns whatever happens into one clear line and an exit code. */
 
 import { Command, CommanderError } from "commander";
+import { oneLine } from "../common/text/oneLine.ts";
 import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
 import { type CommandName, commandNames } from "./called.ts";
 import { createIo, type Io } from "./output.ts";
@@ -92,17 +93,17 @@ function report(e: unknown, io: Io, group: Command | undefined): number {
       );
       return exit.usage;
     }
-    const said = e.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+    const said = oneLine(joined(e.message.replace(/^error: /, "")));
     io.error(`whetstone: ${said}${/[.?)]$/.test(said) ? "" : "."} See whetstone --help.`);
     return exit.usage;
   }
-  io.error(`whetstone: ${oneLine(messageOf(e))}`);
+  io.error(`whetstone: ${oneLine(joined(messageOf(e)))}`);
   if (io.debug && e instanceof Error) io.error(stackOf(e));
   else if (!isWhetstoneError(e)) io.error("This error is unexpected; --debug prints its stack.");
   return isWhetstoneError(e) ? errorCodes[e.code] : exit.failed;
 }
 
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ");
+const joined = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ");
 
 function stackOf(e: Error): string {
   const cause = e.cause instanceof Error ? `\ncaused by ${stackOf(e.cause)}` : "";

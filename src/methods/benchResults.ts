@@ -33,6 +33,10 @@ export interface BenchResult {
   readonly cost?: string;
   /** What a run of the method was given that the opponent was not; "" for nothing. */
   readonly asked?: string;
+  /** Method − the weights that all begin from, where those were measured. */
+  readonly start?: Interval;
+  /** Method − plain imitation (SFT) in the same task, where the method was shown demonstrations and imitation ran. */
+  readonly imitation?: Interval;
 }
 
 /** Of every method, the benches in the order of their pages. */
@@ -42,11 +46,24 @@ export const benchResults: readonly BenchResult[] = data as readonly BenchResult
 export const benchResultsOf = (id: string): readonly BenchResult[] =>
   benchResults.filter(({ method }) => method === id);
 
-/** Which of the two is ahead: the one to whose side the whole interval lies. `equal`: they differ in no seed. */
-export type Standing = "behind" | "equal" | "not told apart" | "ahead";
-export const standings: readonly Standing[] = ["behind", "equal", "not told apart", "ahead"];
+/**
+ * Which of the two is ahead: the one to whose side the whole interval lies. `equal`: they differ in no seed. `nothing learnt`: the
+ * method is not shown to be better than the weights that it began from, so that its place says nothing of the method.
+ */
+export type Standing = "nothing learnt" | "behind" | "equal" | "not told apart" | "ahead";
+export const standings: readonly Standing[] = [
+  "nothing learnt",
+  "behind",
+  "equal",
+  "not told apart",
+  "ahead",
+];
 
-export function standingOf({ effect: { low, high } }: Pick<BenchResult, "effect">): Standing {
+export function standingOf({
+  effect: { low, high },
+  start,
+}: Pick<BenchResult, "effect" | "start">): Standing {
+  if (start && start.low <= 0) return "nothing learnt";
   if (low === 0 && high === 0) return "equal";
   return low > 0 ? "ahead" : high < 0 ? "behind" : "not told apart";
 }
@@ -91,14 +108,18 @@ export function benchSentences(
 ): readonly string[] {
   const benches = Map.groupBy(results, ({ bench, opponent }) => `${bench} ${opponent}`);
   return [...benches.values()].map((found) => {
-    const [{ bench, page, metric, confidence, tuning, cost, asked }] = found as [BenchResult];
+    const [{ bench, page, metric, confidence, tuning, cost, asked, imitation }] = found as [BenchResult];
     const parts = standings.flatMap((standing) => {
       const here = found.filter((result) => standingOf(result) === standing);
       const said = here.map(({ world, effect }) => `${points(effect)}${world === "" ? "" : ` in ${world}`}`);
       return here.length === 0 ? [] : [`${standing}: ${said.join("; ")}`];
     });
     const how = `${metric} in points, ${100 * confidence} % intervals, ${tuning}`;
-    const beside = [cost, asked && `the method also asked for ${asked}`].flatMap((said) => said || []);
+    const beside = [
+      cost,
+      asked && `the method also asked for ${asked}`,
+      imitation && `against plain imitation of demonstrations (sft): ${points(imitation)}`,
+    ].flatMap((said) => said || []);
     return `${[`${verdictOf(e, found)}, in ${link(page, bench)} (${how})`, ...parts, ...beside].map(capital).join(". ")}.`;
   });
 }

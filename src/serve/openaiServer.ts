@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { textSoFar } from "../common/tokens/textSoFar.ts";
 import { tokenTexts } from "../common/tokens/turns.ts";
 import { isWhetstoneError } from "../core/errors.ts";
-import type { Model, SampleRequest } from "../core/model.ts";
+import type { Model, Sample, SampleRequest } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { type Answer, type Backend, endpoint, type Wrote } from "../env/agent/endpoint.ts";
 import type { ChatCall, Refusal } from "../env/agent/request.ts";
@@ -75,7 +75,8 @@ export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, 
       const random = randomStream(call.seed ?? seed).split(...(call.seed === undefined ? [index] : []));
       const seeds = Array.from({ length: call.n }, (_, i) => random.split("choice", i).seed);
       try {
-        return await complete(model, call, { gone, wrote }, { id: `${index}`, maxTokens, seeds });
+        const { atOnce } = all.limits;
+        return await complete(model, call, { gone, wrote }, { id: `${index}`, maxTokens, seeds, atOnce });
       } finally {
         place.leave();
       }
@@ -87,11 +88,17 @@ async function complete(
   model: Sampler,
   call: ChatCall,
   { gone, wrote }: { readonly gone: AbortSignal; readonly wrote: Wrote },
-  made: { readonly id: string; readonly maxTokens: number; readonly seeds: readonly number[] },
+  made: {
+    readonly id: string;
+    readonly maxTokens: number;
+    readonly seeds: readonly number[];
+    readonly atOnce: number;
+  },
 ): Promise<Answer> {
   const { codec, contextTokens } = model;
   try {
-    const characters = call.messages.reduce((n, { content }) => n + content.length, 0);
+    // with tools and calls, which the template shows too
+    const characters = JSON.stringify(call.messages).length;
     if (characters > mostPerToken * contextTokens) return tooLong(`${characters} characters`, contextTokens);
     const prompt = (await model.read?.(call.messages)) ?? codec.open(call.messages);
     const room = contextTokens - prompt.length;
@@ -111,10 +118,14 @@ async function complete(
       }),
     );
     const texts = requests.map(() => textSoFar(codec));
-    const samples = await model.sample(requests, {
-      gone,
-      ...(call.stream && { onToken: (request, token) => wrote(request, texts[request]!(token)) }),
-    });
+    const samples: Sample[] = [];
+    // more replies than there are places take turns: memory is planned for so many conversations
+    while (samples.length < requests.length) {
+      const from = samples.length;
+      const onToken = (i: number, token: number): void => wrote(from + i, texts[from + i]!(token));
+      const next = requests.slice(from, from + made.atOnce);
+      samples.push(...(await model.sample(next, { gone, ...(call.stream && { onToken }) })));
+    }
     return {
       kind: "completed",
       id: made.id,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checkFiles } from "../../src/cli/checkFiles.ts";
+import { checkFiles, sharedCode } from "../../src/cli/checkFiles.ts";
 import {
   attempt,
   firstSeed,
@@ -44,12 +44,31 @@ test("a check that is not committed, or was changed since, is refused before any
   commit();
   requireCommitted("m", folder, sources);
   writeFileSync(join(folder, "worlds", "maze.ts"), "export const size = 4;\n");
-  refuse(/maze\.ts, which is not committed/);
+  refuse(/worlds\/maze\.ts, which is not committed/);
   commit();
   requireCommitted("m", folder, sources);
   // what lies beside the sources has no say
   writeFileSync(join(folder, "log.jsonl"), "");
   requireCommitted("m", folder, sources);
+});
+
+test("code that all checks run is committed too: an edited objective is refused, an edited test is not", () => {
+  const folder = mkdtempSync(join(temporary, "whetstone-protocol-"));
+  const put = (path: string, text: string): void => {
+    mkdirSync(join(folder, path, ".."), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  put("check.ts", "export default 1;\n");
+  put("objective/ratio.ts", "export const clip = 0.2;\n");
+  git(folder, "init", "-q");
+  git(folder, "add", "-A");
+  git(folder, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "check");
+  const require = (): void => requireCommitted("m", folder, ["check.ts", ...sharedCode]);
+  put("objective/ratio.test.ts", "");
+  put("arenas/world.ts", "");
+  require();
+  put("objective/ratio.ts", "export const clip = 0.3;\n");
+  assert.throws(require, failsWith("config.invalid", /objective\/ratio\.ts, which is not committed/));
 });
 
 interface Made {

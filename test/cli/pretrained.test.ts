@@ -296,3 +296,23 @@ test("one clear error for each wrong option", async () => {
     assert.equal(err.trim().split("\n").length, 1, err);
   }
 });
+
+test("a file of an architecture that is not known gets one line, which cannot control the terminal", async () => {
+  const bytes = readFileSync(model);
+  const key = "general.architecture";
+  bytes.write("\u001b[31m", bytes.indexOf(key) + key.length + 12); // in place of qwen3
+  const strange = join(folder, "strange.gguf");
+  writeFileSync(strange, bytes);
+  for (const args of [
+    ["eval", "--env", environment],
+    ["play", environment],
+    ["validate", environment],
+  ]) {
+    const { code, err } = await inProcess([...args, "--model", strange]);
+    assert.notEqual(code, 0);
+    assert.match(
+      err,
+      /^whetstone: .*strange\.gguf: got a model of architecture "\\u001b\[31m", expected .*\n$/,
+    );
+  }
+});

@@ -135,6 +135,19 @@ test("the first line counts what arenas found", () => {
   }
 });
 
+test("README.md counts what a transformer gains as arenas found it", () => {
+  const found = known.filter(({ bench }) => bench.startsWith("arena "));
+  const ahead = found.filter((result) => standingOf(result) === "ahead");
+  const shown = ahead.filter(({ asked }) => asked?.includes("demonstrations"));
+  const methods = (of: readonly BenchResult[]): number => new Set(of.map(({ method }) => method)).size;
+  assert.match(
+    read("README.md").replaceAll("\n", " "),
+    new RegExp(
+      `of ${methods(found)} methods that trained one in a frozen task, ${methods(ahead)} are ahead of tuned GRPO, ${methods(shown)} of them with demonstrations`,
+    ),
+  );
+});
+
 test("sentences: a claim is borne out, in part, or not; without a claim nothing is contradicted", () => {
   const result = (low: number, high: number): BenchResult => ({
     ...{

@@ -5,8 +5,11 @@ import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
 import { pairRows } from "../../src/common/tokens/pack.ts";
+import { type Json, objectOf } from "../../src/core/json.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
-import { openaiServer } from "../../src/serve/openaiServer.ts";
+import { isRefusal, readRequest } from "../../src/env/agent/request.ts";
+import { modelBackend, openaiServer, type Sampler } from "../../src/serve/openaiServer.ts";
+import type { PlaceLimits } from "../../src/serve/places.ts";
 
 const engine = localEngine({
   threads: 1,
@@ -115,4 +118,56 @@ test("openaiServer keeps to limits, and says in the protocol's words what it can
   await assert.rejects(new OpenAI({ ...openai, apiKey: "other", maxRetries: 0 }).models.list(), {
     status: 401,
   });
+});
+
+/** The answer of a backend to a conversation, without a network. */
+const answerOf = (sampler: Sampler, body: Json, limits: PlaceLimits) => {
+  const call = readRequest(body);
+  assert.ok(!isRefusal(call));
+  return modelBackend(sampler, { limits }).complete(call, new AbortController().signal, () => {});
+};
+
+test("more replies than there are places are sampled in turns", async () => {
+  const sizes: number[] = [];
+  const counting: Sampler = {
+    ...model,
+    sample(requests, watch) {
+      sizes.push(requests.length);
+      return model.sample(requests, watch);
+    },
+  };
+  const body = { model: "m", messages: [...messages], n: 7, max_tokens: 2, seed: 3 };
+  const texts = async (atOnce: number) => {
+    const answer = await answerOf(counting, body, { atOnce, waiting: 1 });
+    assert.ok(answer.kind === "completed");
+    return answer.completions.map(({ text }) => text);
+  };
+  const together = await texts(16);
+  assert.deepEqual(await texts(3), together);
+  assert.deepEqual(sizes, [7, 3, 3, 1]);
+});
+
+test("long tools and calls are refused before anybody reads them, as long messages are", async () => {
+  let reads = 0;
+  const counting: Sampler = {
+    ...model,
+    async read() {
+      reads++;
+      return new Int32Array([1]);
+    },
+  };
+  const long = "word ".repeat(10_000);
+  const asked = { id: "1", type: "function", function: { name: "look", arguments: long } };
+  const bodies: Json[] = [
+    { messages: [{ role: "user", content: long }] },
+    { messages: [...messages], tools: [{ type: "function", function: { name: "look", description: long } }] },
+    { messages: [...messages, { role: "assistant", content: "", tool_calls: [asked] }] },
+    { messages: [{ role: "user", content: "a", name: long }] },
+  ];
+  for (const body of bodies) {
+    const answer = await answerOf(counting, { model: "m", ...objectOf(body) }, { atOnce: 1, waiting: 1 });
+    assert.ok(answer.kind === "refused");
+    assert.equal(answer.code, "context_length_exceeded");
+  }
+  assert.equal(reads, 0);
 });

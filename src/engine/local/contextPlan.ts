@@ -24,7 +24,8 @@ const share = 1 / 4;
 async function readConfig(from: string): Promise<DecoderConfig> {
   if (!isGguf(from)) return fromHuggingFace(await readJson(from, files.config), join(from, files.config));
   await using file = await openGguf(from);
-  return ggufConfig(file);
+  // awaited, since the file is closed on return
+  return await ggufConfig(file);
 }
 
 /**

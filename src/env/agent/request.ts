@@ -73,6 +73,12 @@ const toolChoice = z.union([
   z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: z.string() }) }),
 ]);
 const count = z.int().min(1);
+/** Every token of a reply is searched for all of them. */
+const [mostStops, longestStop] = [64, 256];
+const stopText = z.string().min(1).max(longestStop);
+const stops = z.union([stopText, z.array(stopText).max(mostStops)], {
+  error: `expected a text of 1 to ${longestStop} characters, or at most ${mostStops} of them`,
+});
 const responseFormat = z.discriminatedUnion("type", [
   z.looseObject({ type: z.enum(["text", "json_object"]) }),
   z.looseObject({
@@ -92,7 +98,7 @@ const request = z.looseObject({
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
   seed: z.int().nullish(),
-  stop: z.union([z.string().min(1), z.array(z.string().min(1))]).nullish(),
+  stop: stops.nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   logprobs: z.boolean().nullish(),
@@ -103,16 +109,23 @@ type Request = z.infer<typeof request>;
 
 export const isRefusal = (x: ChatCall | Refusal): x is Refusal => "status" in x;
 
+/** What is wrong in so many places is said; the rest is counted. */
+const mostIssues = 10;
+
 /** Reads the body of a request. What no field of ours stands for is left alone, as other servers do. */
 export function readRequest(body: unknown): ChatCall | Refusal {
   const read = request.safeParse(body);
   if (read.success) return callOf(read.data);
-  const wrong = read.error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
+  const { issues } = read.error;
+  const wrong = issues
+    .slice(0, mostIssues)
+    .map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
+  const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : "";
   return {
     status: 400,
     type: "invalid_request_error",
     code: "invalid_request",
-    message: `${wrong.join("; ")}. Send a chat completion request as OpenAI documents it.`,
+    message: `${wrong.join("; ")}${more}. Send a chat completion request as OpenAI documents it.`,
   };
 }
 

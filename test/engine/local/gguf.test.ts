@@ -1,5 +1,6 @@
 // GGUF files that llama.cpp's converter and Python package made (bench/peers/gguf_fixtures.py).
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -206,6 +207,10 @@ test("a file of another kind is refused by name", async () => {
   await assert.rejects(readModel(join(scratch, "none.gguf")), failsWith("checkpoint.damaged", /ENOENT/));
   const inside = await mkdtemp(join(scratch, "folder-"));
   await assert.rejects(openGguf(inside), failsWith("checkpoint.damaged", /got a folder/));
+  if (process.platform === "win32") return;
+  const pipe = join(scratch, "pipe.gguf");
+  execFileSync("mkfifo", [pipe]);
+  await assert.rejects(openGguf(pipe), failsWith("checkpoint.damaged", /no ordinary file/));
 });
 
 test("a count that is wrong is not filled with zeros from behind the end of the file", async () => {

@@ -92,6 +92,7 @@ test("readRequest: a schema is shown to the policy", () => {
 });
 
 test("readRequest refuses what it cannot do, and says where", () => {
+  const plain = { model: "m", messages: [{ role: "user", content: "a" }] };
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [undefined, /body/],
     [{ model: "m", messages: [] }, /messages/],
@@ -109,6 +110,12 @@ test("readRequest refuses what it cannot do, and says where", () => {
         tools: [{ type: "function", function: { name: "a b" } }],
       },
       /tools\.0\.function\.name/,
+    ],
+    [{ ...plain, stop: "x".repeat(257) }, /stop: .*<=256 characters/],
+    [{ ...plain, stop: new Array(65).fill("x") }, /stop: expected a text of .* at most 64/],
+    [
+      { model: "m", messages: new Array(1000).fill({ role: "robot" }) },
+      /^messages\.0\.role: .{1,1500}; and 990 more\. Send/,
     ],
   ];
   for (const [body, message] of wrong) {

@@ -1,5 +1,5 @@
 /** Opens GGUF files: metadata and tensors, of which each is read on its own and dequantised to float32. */
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { gguf, type MetadataValue } from "@huggingface/gguf";
 import type { z } from "zod";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../../core/errors.ts";
@@ -158,12 +158,14 @@ async function readPlace(file: FileHandle, path: string, name: string, place: Pl
 
 /** Opens a file and reads its header. @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`. */
 export async function openGguf(path: string): Promise<GgufFile> {
-  const file = await open(path).catch((e: unknown) => {
+  const unopened = (e: unknown): never => {
     throw damagedGguf(path, messageOf(e));
-  });
+  };
+  // looked at first: to open a named pipe waits for a writer
+  const status = await stat(path).catch(unopened);
+  if (!status.isFile()) throw damagedGguf(path, status.isDirectory() ? "a folder" : "no ordinary file");
+  const file = await open(path).catch(unopened);
   try {
-    const status = await file.stat();
-    if (!status.isFile()) throw damagedGguf(path, status.isDirectory() ? "a folder" : "no ordinary file");
     const header = await readHeader(file, path, status.size);
     if (!header.littleEndian) {
       throw unsupportedGguf(
