@@ -15,8 +15,11 @@ const numbers = oneReply({
   ask: (question) => `Write ${question % words.length} as one English word.`,
   grade: (task, reply) => {
     const said = reply.toLowerCase().replaceAll(/[^a-z ]/g, "");
-    const success = said === wordOf(numberOf(task));
-    return { rewards: { outcome: Number(success), brief: 0.3 / (1 + reply.length) }, success };
+    const word = wordOf(numberOf(task));
+    const success = said === word;
+    // something to gain from the first reply on, and nothing by saying nothing
+    const named = said.includes(word) ? 0.3 + 0.3 / (1 + reply.length - word.length) : 0;
+    return { rewards: { outcome: Number(success), named }, success };
   },
   expert: (task) => wordOf(numberOf(task)),
 });

@@ -44,6 +44,7 @@ export function addArena(program: Command, io: Io): void {
     [
       "whetstone arena search rloo dapo ppo",
       "whetstone arena search --family credit",
+      "whetstone arena search rloo --iterations 1 --out runs/trial    # a trial: its result stands on no leaderboard",
       "whetstone arena search grpo --seeds 20    # the spread of one method",
       "whetstone arena search rloo dapo --base-seed 1001    # once more, tuned and run on other seeds",
     ],
@@ -51,7 +52,10 @@ export function addArena(program: Command, io: Io): void {
     .argument("<name>", `arena: ${arenas.map(({ name }) => name).join(", ")}`)
     .argument("[methods...]", "methods (default: all that train weights)")
     .option("--family <names>", "only these families, with commas between")
-    .option("--seeds <n>", "reported runs of each method (default: as the arena says)")
+    .option(
+      "--seeds <n>",
+      "reported runs of each method (default: as the arena says, which is also the least)",
+    )
     .option(
       "--base-seed <n>",
       "first reported seed: 1, 1001, 2001, …; other tuning seeds belong to each",

@@ -141,6 +141,7 @@ async function exportRun(
   if (name === undefined) {
     throw unnamed(to, "a run or a checkpoint");
   }
+  if (to === "peft" && type !== "F32") throw noSuchType(type, "peft", "F32, in which adapters are written");
   const { weights, begun } = await findWeights("export", name, store);
   if (to === "gguf") {
     await requireNew(out);
@@ -231,13 +232,16 @@ const ratingOf = (text: string): number =>
 /** @throws WhetstoneError `option.range`: tools that read such folders compute in these types. */
 function folderType(type: ExportOptions["type"]): "F32" | "BF16" {
   if (type === "F32" || type === "BF16") return type;
-  throw new WhetstoneError("option.range", {
+  throw noSuchType(type, "safetensors", "F32 or BF16");
+}
+
+const noSuchType = (type: string, to: WeightForm, expected: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
     where: "--type",
-    got: `${type} with --to safetensors`,
-    expected: "F32 or BF16",
+    got: `${type} with --to ${to}`,
+    expected,
     fix: "Write a GGUF file with --to gguf, or leave --type out.",
   });
-}
 
 async function requireNew(file: string): Promise<void> {
   await makeFolder(dirname(resolve(file)));

@@ -30,22 +30,25 @@ export const signalled = (): Promise<void> => new Promise((go) => void onSignal(
 
 /**
  * Does work that leaves nothing to save, until it is done or interrupted; then says so and sets the exit code 130.
- * @returns undefined where it was interrupted.
+ * @returns undefined where it was cut short.
  */
 export async function untilInterrupted<T>(
   io: Io,
   work: (stop: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
   const stop = new AbortController();
-  const off = onSignal(() => stop.abort());
+  const off = onSignal(() => {
+    io.error("Ending after the running replies. Press Ctrl-C again to end at once.");
+    stop.abort();
+  });
   try {
     return await work(stop.signal);
   } catch (e) {
     if (!stop.signal.aborted) throw e;
     io.say("Interrupted.");
-    io.code = 130;
     return undefined;
   } finally {
+    if (stop.signal.aborted) io.code = 130;
     off();
   }
 }

@@ -37,7 +37,9 @@ export async function loadModule(file: string): Promise<unknown> {
     throw broken(
       `"${messageOf(e).split("\n")[0]}" while loading it`,
       "a module that loads",
-      "Correct the file.",
+      missingPackage.test(messageOf(e))
+        ? "Install the package in the folder of the file; a folder that whetstone init makes has whetstone."
+        : "Correct the file.",
       e,
     );
   }
@@ -48,6 +50,8 @@ export async function loadModule(file: string): Promise<unknown> {
     "Write export default in front of the value that the file defines.",
   );
 }
+
+const missingPackage = /^Cannot find package/;
 
 /** What Node says of a module's syntax in a file that it reads as CommonJS. */
 const outsideModule = /outside a module|Unexpected token 'export'|bodies of modules/;

@@ -50,6 +50,7 @@ export async function createProgram(args: readonly string[], io: Io): Promise<Co
     .option("--debug", "print the stack of an error")
     .showSuggestionAfterError(true)
     .exitOverride()
+    .configureHelp({ minWidthToWrap: 30 }) // 80 columns leave this beside the longest option
     .configureOutput({
       writeOut: (text) => io.write(text),
       writeErr: () => {}, // said once, in `report`

@@ -65,6 +65,7 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
   io.say("", `${duration(report.seconds)}${speed > 0 ? `, ${speed} tokens/s while training` : ""}`);
   await printRecorded(report, io);
   const here = (path: string): string => relative(process.cwd(), path) || ".";
+  const storeFlag = here(report.store) === shownStore ? "" : ` --store ${here(report.store)}`;
   io.say(
     "",
     `Saved: ${here(report.out)} (weights, checkpoints, config), ${here(report.store)} (curves, transcripts)`,
@@ -73,7 +74,7 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
     ...table(
       ["", "", ""],
       [
-        [" ", `whetstone show ${report.run}`, "curves and transcripts, with credit"],
+        [" ", `whetstone show ${report.run}${storeFlag}`, "curves and transcripts, with credit"],
         [" ", `whetstone eval ${here(report.out)} --greedy`, "measure it again"],
         [" ", "whetstone methods", "other ways to learn"],
         [" ", "whetstone init my-agent", "an agent of your own"],
@@ -112,6 +113,9 @@ async function printRecorded({ out, store: file }: RunReport, io: Io): Promise<v
     await store.close();
   }
 }
+
+/** The store in which `show` and `runs` look by themselves. */
+export const shownStore = "runs/whetstone.sqlite";
 
 /** Where runs of a folder are recorded unless told otherwise. */
 export const defaultStore = (out: string): string => join(dirname(out), "whetstone.sqlite");

@@ -7,11 +7,12 @@ import type { SqliteIn } from "../store/database.ts";
 import { errorOf, openRunStore, type Run, type RunStore } from "../store/runStore.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { addCommand, duration, folded, type Io, interval, roomOf, table } from "./output.ts";
+import { shownStore } from "./report.ts";
 
 export const storeOption = [
   "--store <where>",
   "run store: a SQLite file or a postgres:// URL",
-  "runs/whetstone.sqlite",
+  shownStore,
 ] as const;
 
 export function addRuns(program: Command, io: Io): void {

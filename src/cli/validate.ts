@@ -124,7 +124,7 @@ interface Examined {
 async function examined(order: ValidateOrder, io: Io): Promise<Examined> {
   const file = import.meta.url.endsWith(".ts") ? "./validateWorker.ts" : "./validateWorker.js";
   const worker = new Worker(new URL(file, import.meta.url), { workerData: order });
-  let progress = lateProgress(io, "Episodes", 3 * order.episodes);
+  let progress: ReturnType<typeof lateProgress> | undefined;
   let call = "loading the environment";
   let patience = 60;
   let silent: NodeJS.Timeout | undefined;
@@ -141,12 +141,14 @@ async function examined(order: ValidateOrder, io: Io): Promise<Examined> {
       worker.on("error", reject);
       worker.on("message", (answer: ValidateAnswer) => {
         heard();
-        if (answer.type === "loaded") patience = answer.seconds;
-        else if (answer.type === "call") call = answer.call;
-        else if (answer.type === "episode") progress.one();
+        if (answer.type === "loaded") {
+          patience = answer.seconds;
+          progress = lateProgress(io, "Episodes", answer.players * order.episodes);
+        } else if (answer.type === "call") call = answer.call;
+        else if (answer.type === "episode") progress?.one();
         else if (answer.type === "note") io.error(answer.line);
         else if (answer.type === "replies") {
-          progress.close();
+          progress?.close();
           progress = lateProgress(io, "Replies", answer.episodes);
         } else if (answer.type === "report") resolve(answer);
         else if (answer.type === "refused") reject(new WhetstoneError(answer.code, answer.parts));
@@ -155,7 +157,7 @@ async function examined(order: ValidateOrder, io: Io): Promise<Examined> {
     });
   } finally {
     clearTimeout(silent);
-    progress.close();
+    progress?.close();
     await worker.terminate();
   }
 }

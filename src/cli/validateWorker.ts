@@ -5,6 +5,7 @@ import { type CheckResult, type Finding, isError } from "../core/finding.ts";
 import type { Codec } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { type FirstReplies, firstReplies, signalFindings } from "../diagnose/environment/firstReplies.ts";
+import { playersOf } from "../diagnose/environment/players.ts";
 import { toolFindings } from "../diagnose/environment/toolFinding.ts";
 import { type EnvironmentReport, examine, reportOf, someTasks } from "../diagnose/environment/validate.ts";
 import type { Environment } from "../env/environment.ts";
@@ -32,8 +33,8 @@ export interface ValidateOrder {
 }
 
 export type ValidateAnswer =
-  /** @property seconds that one call may take. */
-  | { readonly type: "loaded"; readonly seconds: number }
+  /** @property seconds that one call may take. @property players number of those that play. */
+  | { readonly type: "loaded"; readonly seconds: number; readonly players: number }
   | { readonly type: "call"; readonly call: string }
   | { readonly type: "alive" }
   | { readonly type: "episode" }
@@ -53,7 +54,8 @@ const alive = setInterval(() => answer({ type: "alive" }), 500);
 
 try {
   const environment = withReplyTokens(await requireEnvironment("validate", order.env), order.replyTokens);
-  answer({ type: "loaded", seconds: environment.limits.seconds ?? 60 });
+  const players = playersOf(environment).length;
+  answer({ type: "loaded", seconds: environment.limits.seconds ?? 60, players });
   answer({ type: "call", call: "tasks()" });
   const examination = await examine(environment, {
     ...order,

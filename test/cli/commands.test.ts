@@ -95,6 +95,7 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--player", "experto"], /Did you mean expert\?/],
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
+    [["export", "x", "--to", "peft", "--type", "Q8_0", "--out", "p"], /--type: got Q8_0 with --to peft/],
     [["versions"], /whetstone: versions: name a subcommand: list, add, .*\. See .*versions --help\./],
     [["keys", "--json"], /whetstone: keys: name a subcommand: create, list, revoke\./],
     [["--json", "artefacts"], /whetstone: artefacts: name a subcommand: list, /],
@@ -134,6 +135,13 @@ test("every command has help with examples", async () => {
     assert.equal(help.code, 0);
     assert.match(help.out, /Examples:\n {2}whetstone /);
     assert.match(help.out, /--json/);
+    const options = help.out.split("Options:")[1]!.split("Examples:")[0]!;
+    const room = process.stdout.columns ?? 80;
+    assert.deepEqual(
+      options.split("\n").filter((line) => line.length > room),
+      [],
+      `${name}: options that do not fit`,
+    );
   }
 });
 
@@ -313,6 +321,8 @@ test("a config that does not fit, or does not load", async () => {
   const broken = await inProcess(["train", "configs/broken.ts"]);
   assert.match(broken.err, /while loading it/);
   assert.equal(broken.code, 2);
+  writeFileSync(join(folder, "configs", "missing.ts"), 'import "no-such-package";\nexport default {};\n');
+  assert.match((await inProcess(["train", "configs/missing.ts"])).err, /Install the package/);
 });
 
 test("a reader that goes away does not end the training", async () => {

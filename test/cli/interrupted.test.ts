@@ -25,3 +25,22 @@ test("a signal that comes twice, as npm passes it on, ends the work once; a late
   child.kill("SIGTERM");
   assert.equal(await ended, "SIGTERM");
 });
+
+const working = `
+import { untilInterrupted } from ${JSON.stringify(new URL("../../src/cli/interrupted.ts", import.meta.url).href)};
+const io = { say() {}, error: (line) => console.log(line), code: 0 };
+console.log("ready");
+await untilInterrupted(io, () => new Promise((go) => setTimeout(go, 1000)));
+process.exit(io.code);`;
+
+test("work that ends by itself after a signal still counts as interrupted, and the wait is explained", async () => {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", working]);
+  const ended = new Promise<number | null>((go) => child.on("exit", go));
+  const lines: string[] = [];
+  const said = createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+  await new Promise((go) => said.once("line", go));
+  await pause(200);
+  child.kill("SIGINT");
+  assert.equal(await ended, 130);
+  assert.match(lines[1]!, /Press Ctrl-C again to end at once/);
+});

@@ -171,6 +171,16 @@ function rewardFindings(all: readonly PlayedBy[]): Finding[] {
   );
   // success alone can be what a method learns from
   if (!paidAny && new Set(ended.map(hasSucceeded)).size > 1) return [];
+  if (paidAny && all.every(({ player }) => player === "random")) {
+    return [
+      {
+        check: "rewards",
+        severity: "warning",
+        problem: `All ${ended.length} episodes of random play earned a reward of exactly ${rewards[0]}: nothing shows yet that good actions earn more.`,
+        fix: "Add an `expert` that plays well, or let a model play with --model.",
+      },
+    ];
+  }
   return [
     {
       check: "rewards",
