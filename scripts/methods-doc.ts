@@ -79,7 +79,7 @@ const head =
 /** How many of each level beat their opponent, and of how many the ingredient is shown to matter; what arenas found. */
 function counts(judged: readonly StoredEvidence[], benches: readonly BenchResult[]): string {
   const checked = levels
-    .filter((level) => level !== "neural")
+    .filter((level) => level !== "neural" && level !== "real")
     .map((level) => {
       const here = judged.filter((e) => e.level === level);
       const won = here.filter((e) => e.verdict === "reproduced");
@@ -89,12 +89,18 @@ function counts(judged: readonly StoredEvidence[], benches: readonly BenchResult
         ? `${level}: none`
         : `${level}: ${won.length} of ${here.length} beat their opponent, the ingredient matters in ${matters.length} of ${asked.length} asked`;
     });
-  const [real = "", ...rest] = checked.toReversed();
-  return `**${[...rest.toReversed(), neural(benches.filter(isArena)), real].join("; ")}.** Diagnostics and benchmarks are not counted, and baselines only as neural.`;
+  const outside = [
+    against("neural", benches.filter(isArena)),
+    against(
+      "real",
+      benches.filter(({ level }) => level === "real"),
+    ),
+  ];
+  return `**${[...checked, ...outside].join("; ")}.** Diagnostics and benchmarks are not counted, and baselines only as neural and real.`;
 }
 
-/** What transformers in the arenas found. */
-function neural(results: readonly BenchResult[]): string {
+/** What transformers found: small ones in arenas, pretrained ones in comparisons. */
+function against(level: string, results: readonly BenchResult[]): string {
   const arenas = [...Map.groupBy(results, ({ bench }) => bench)].map(([bench, found]) => {
     const of = standings.toReversed().map((standing) => {
       const here = found.filter((result) => standingOf(result) === standing);
@@ -106,7 +112,8 @@ function neural(results: readonly BenchResult[]): string {
     });
     return `${bench}, ${found.length} methods: ${of.join(", ")}`;
   });
-  return arenas.length === 0 ? "neural: none" : `neural, against tuned GRPO: ${arenas.join("; ")}`;
+  const opponent = level === "neural" ? "tuned GRPO" : "GRPO";
+  return arenas.length === 0 ? `${level}: none` : `${level}, against ${opponent}: ${arenas.join("; ")}`;
 }
 
 const introduction = (found: readonly StoredEvidence[], judged: number): readonly string[] => [

@@ -129,7 +129,7 @@ const capital = (text: string): string => `${text[0]!.toUpperCase()}${text.slice
 /** Whether a bench bears out what the check says, in words. @param found at least one result, of one bench against one opponent. */
 function verdictOf(e: StoredEvidence | undefined, found: readonly BenchResult[]): string {
   const [{ opponent, level }] = found as [BenchResult];
-  const who = level === "neural" ? "A transformer" : "A comparison";
+  const who = level === "neural" ? "A transformer" : level === "real" ? "A pretrained model" : "A comparison";
   if (e?.verdict !== "reproduced") return `${who} against ${nameOf(opponent)}`;
   const ahead = found.filter((result) => standingOf(result) === "ahead").length;
   const shown = ahead === found.length ? "shows" : ahead > 0 ? "shows only in part" : "does not show";
