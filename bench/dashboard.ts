@@ -9,12 +9,13 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "vite";
+import { median } from "../src/common/statistics/statistics.ts";
 import { openBrowser } from "../test/browser.ts";
 import { type Command, command } from "./dashboard/command.ts";
 import { type LiveCost, liveCost, type Side, type Spent, warmUps } from "./dashboard/live.ts";
 import { looked, type Seen } from "./dashboard/looked.ts";
 import { dashboardStore } from "./dashboard/store.ts";
-import { median, type Spread, spreadOf } from "./measure.ts";
+import { type Spread, spreadOf } from "./measure.ts";
 import { progress } from "./report.ts";
 
 const { values } = parseArgs({

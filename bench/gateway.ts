@@ -14,9 +14,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { request } from "undici";
 import { compileInBackground, singleCoreFlags } from "../src/cli/threadPriority.ts";
+import { median } from "../src/common/statistics/statistics.ts";
 import { call, quantile, steadily, type Target, target, timed } from "./gateway/load.ts";
 import { started } from "./gateway/started.ts";
-import { median } from "./measure.ts";
 import { progress } from "./report.ts";
 
 const { values } = parseArgs({

@@ -1,9 +1,10 @@
 /** What grows and what must not: cost with tokens, memory with iterations. Ours alone. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { median } from "../src/common/statistics/statistics.ts";
 import { ours } from "./contestants.ts";
 import type { Bench, BenchOptions } from "./main.ts";
-import { alternate, type Entrant, type Measure, median } from "./measure.ts";
+import { alternate, type Entrant, type Measure } from "./measure.ts";
 import { type Case, progress } from "./report.ts";
 import { denseRows, type SizeName, sizes } from "./workload.ts";
 

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
 import { singleCoreFlags } from "../src/cli/threadPriority.ts";
+import { median } from "../src/common/statistics/statistics.ts";
 import { openTrafficStore } from "../src/store/openTrafficStore.ts";
 import { quantile } from "./gateway/load.ts";
 import { type Started, started } from "./gateway/started.ts";
-import { median } from "./measure.ts";
 import { progress } from "./report.ts";
 
 const { values } = parseArgs({

@@ -1,5 +1,6 @@
 /** Measuring in alternation: machines drift, so every side runs in every round. */
 import { setTimeout as pause } from "node:timers/promises";
+import { median } from "../src/common/statistics/statistics.ts";
 import { progress } from "./report.ts";
 
 /** One measured run: `amount` of something done in `seconds`. */
@@ -18,12 +19,6 @@ export interface Spread {
   readonly median: number;
   readonly low: number;
   readonly high: number;
-}
-
-export function median(xs: readonly number[]): number {
-  const sorted = xs.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
 export const spreadOf = (xs: readonly number[]): Spread => ({

@@ -8,13 +8,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { median } from "../src/common/statistics/statistics.ts";
 import { chatCodec } from "../src/engine/local/codec.ts";
 import { byteTokenizer } from "../src/engine/local/tokenizer.ts";
 import { tinkerEngine } from "../src/engine/tinker/index.ts";
 import { defineEnvironment } from "../src/env/environment.ts";
 import { grpo } from "../src/methods/baseline/grpo/method.ts";
 import { train } from "../src/train/run.ts";
-import { median } from "./measure.ts";
 import { progress } from "./report.ts";
 import { serveStub } from "./staleness/stub.ts";
 

@@ -1,9 +1,10 @@
 /** Training: tokens per second of whole optimiser steps, memory, and how near that comes to the machine's products. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { median } from "../src/common/statistics/statistics.ts";
 import { type Contestant, ours, pythonPeer } from "./contestants.ts";
 import type { Bench, BenchOptions } from "./main.ts";
-import { alternate, type Entrant, type Measure, median, rates } from "./measure.ts";
+import { alternate, type Entrant, type Measure, rates } from "./measure.ts";
 import { type Case, progress } from "./report.ts";
 import { type SizeName, sizes, trainingFlops, type WorkloadName, workloads } from "./workload.ts";
 

@@ -6,7 +6,13 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import type { Arena, ArenaRun } from "../src/arenas/arena.ts";
 import { arenas } from "../src/arenas/index.ts";
-import { confidence, imitationBeside, leaderboardPage, pairedDifference } from "../src/arenas/leaderboard.ts";
+import {
+  confidence,
+  imitationBeside,
+  leaderboardPage,
+  pairedDifference,
+  smallestLead,
+} from "../src/arenas/leaderboard.ts";
 import { opponent, resultFiles, resultsIn } from "../src/arenas/results.ts";
 import { type ArenaResult, askedFor, atEdge, untrained } from "../src/arenas/runs.ts";
 import { mean } from "../src/common/statistics/statistics.ts";
@@ -99,22 +105,18 @@ export function comparisonsIn(page: string, text: string): BenchResult[] {
  * @param files the raw runs.
  */
 export async function inArena(arena: Arena, files = resultFiles(arena)): Promise<readonly BenchResult[]> {
-  const found = new Map<string, BenchResult>();
-  for (const results of (await resultsIn(arena, files)).byBase.values()) {
-    const against = results.find(({ method }) => method === opponent);
-    for (const result of against ? results : []) {
-      const { method } = result;
-      if (method === opponent || method === untrained) continue;
-      const here = asBench(arena, result, results);
-      if (here.effect.mean < (found.get(method)?.effect.mean ?? Number.POSITIVE_INFINITY))
-        found.set(method, here);
-    }
-  }
-  return [...found.values()];
+  const all = await resultsIn(arena, files);
+  const ids = new Set([...all.byBase.values()].flat().map(({ method }) => method));
+  return [...ids]
+    .filter((id) => id !== opponent && id !== untrained)
+    .flatMap((id) => {
+      const found = smallestLead(id, all);
+      return found ? [asBench(arena, found)] : [];
+    });
 }
 
-/** @param results of the same seeds, the opponent's among them. */
-function asBench(arena: Arena, result: ArenaResult, results: readonly ArenaResult[]): BenchResult {
+function asBench(arena: Arena, found: NonNullable<ReturnType<typeof smallestLead>>): BenchResult {
+  const { own: result, lead, results } = found;
   const [against, start] = [opponent, untrained].map((id) => results.find(({ method }) => method === id));
   const imitation = imitationBeside(result, results);
   return {
@@ -125,7 +127,7 @@ function asBench(arena: Arena, result: ArenaResult, results: readonly ArenaResul
     world: "",
     level: "neural",
     metric: "held-out success",
-    effect: pairedDifference(result, against!),
+    effect: lead,
     confidence,
     tuning: `${tuned(result)}, GRPO's ${tuned(against!)}, by ${arena.tuningSeeds} other seeds`,
     cost: `${cost(result)} a run, GRPO's ${cost(against!)}`,

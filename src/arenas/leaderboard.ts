@@ -37,6 +37,20 @@ export const imitationBeside = (
     ? results.find(({ method }) => method === imitation)
     : undefined;
 
+/** Of the ranges of seeds on which a method and the opponent ran, the results of the one with the method's smallest lead. */
+export function smallestLead(
+  method: string,
+  { byBase }: Pick<ArenaResults, "byBase">,
+):
+  | { readonly own: ArenaResult; readonly lead: Interval; readonly results: readonly ArenaResult[] }
+  | undefined {
+  const ranges = [...byBase.values()].flatMap((results) => {
+    const [own, against] = [method, opponent].map((id) => results.find((one) => one.method === id));
+    return own && against ? [{ own, lead: pairedDifference(own, against), results }] : [];
+  });
+  return ranges.toSorted((a, b) => a.lead.mean - b.lead.mean)[0];
+}
+
 const percent = (x: number): string => (100 * x).toFixed(1);
 const signed = (x: number): string => `${x > 0 ? "+" : ""}${percent(x)}`;
 const between = ({ mean: m, low, high }: Interval, said = percent): string =>
@@ -133,24 +147,27 @@ function overview(all: readonly ArenaResults[]): readonly string[] {
   const ids = new Set(all.flatMap(({ byBase }) => [...byBase.values()].flat().map(({ method }) => method)));
   ids.delete(untrained);
   if (ids.size === 0) return ["No whole set of runs yet.", ""];
-  const cell = (id: string, { byBase }: ArenaResults): string => {
-    const ranges = [...byBase.values()].flatMap((results) => {
-      const [own, against] = [id, opponent].map((name) => results.find(({ method }) => method === name));
-      return own && against ? [{ own, lead: pairedDifference(own, against) }] : [];
-    });
-    if (id === opponent) return ranges.map(({ own }) => `${percent(testMean(own))} %`).join(", ");
-    const [smallest] = ranges.toSorted((a, b) => a.lead.mean - b.lead.mean);
-    return smallest ? between(smallest.lead, signed) : "";
+  const cell = (id: string, all: ArenaResults): string => {
+    const found = smallestLead(id, all);
+    return found ? between(found.lead, signed) : "";
   };
+  const baseline = ({ byBase }: ArenaResults): string =>
+    [...byBase.values()]
+      .flatMap((results) => results.filter(({ method }) => method === opponent))
+      .map((own) => `${percent(testMean(own))} %`)
+      .join(", ");
   return [
     `${ids.size} methods have all runs of the protocol in an arena. Test success of GRPO on each range of seeds, and the others' difference to it in points, of several ranges the smallest:`,
     "",
     ...table(
       ["method", ...all.map(({ arena }) => arena.name)],
-      [opponent, ...[...ids].filter((id) => id !== opponent).toSorted()].map((id) => [
-        `\`${id}\``,
-        ...all.map((results) => cell(id, results)),
-      ]),
+      [
+        [`\`${opponent}\``, ...all.map(baseline)],
+        ...[...ids]
+          .filter((id) => id !== opponent)
+          .toSorted()
+          .map((id) => [`\`${id}\``, ...all.map((results) => cell(id, results))]),
+      ],
     ),
     "",
   ];

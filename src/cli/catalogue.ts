@@ -12,6 +12,7 @@ import { environments } from "../env/index.ts";
 import type { Recipe } from "../method/method.ts";
 import { findMethod } from "../methods/catalogue.ts";
 import { type ChatModelSettings, chatModelKeys, configuredChatEngine } from "./chatOptions.ts";
+import { flagOf } from "./flagOf.ts";
 import { loadModule } from "./module.ts";
 import { serverEngine, type TrainingServer, trainingServerKeys } from "./tinker.ts";
 
@@ -126,8 +127,6 @@ const optionsOf: Readonly<Record<EngineName, readonly (keyof EngineOptions)[]>> 
   tinker: [...trainingServerKeys, "lora"],
   chat: chatModelKeys,
 };
-
-const flagOf = (option: string): string => `--${option.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
 
 function notFor(name: EngineName, option: string): WhetstoneError {
   const others = engineNames.filter((other) => optionsOf[other].some((known) => known === option));

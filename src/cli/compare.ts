@@ -160,7 +160,10 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     });
   }
   const { set, lists } = statedChoices(options, recipes);
-  const rates = await usualRates(options, set, lists);
+  // also where nothing is tuned: what is wrong with its options is said before any work
+  const engine = await engineFor(options);
+  await engine.dispose();
+  const rates = usualRates(engine, options, set, lists);
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
   const { findings, splits } = await examine(environment, quickly);
   requireSound(environment.name, findings);
@@ -248,19 +251,18 @@ const tunedAndNot = (): WhetstoneError =>
   });
 
 /** The default step size of each method with this engine; undefined where none is to be tried but what was stated. */
-async function usualRates(
+function usualRates(
+  engine: Engine,
   options: CompareOptions,
   set: Choice,
   lists: Lists,
-): Promise<((recipe: Recipe) => number) | undefined> {
+): ((recipe: Recipe) => number) | undefined {
   if (options.tune === false || "learningRate" in set || "learningRate" in lists) return undefined;
-  const engine = await engineFor(options);
-  await engine.dispose();
   return ({ defaults }) => engine.learningRate ?? defaults.learningRate;
 }
 
 /** What a method is tuned over: what was stated, and step sizes around its default. */
-function tunedLists(recipe: Recipe, lists: Lists, rates: Awaited<ReturnType<typeof usualRates>>): Lists {
+function tunedLists(recipe: Recipe, lists: Lists, rates: ReturnType<typeof usualRates>): Lists {
   if (!rates) return listsFor(recipe, lists);
   const around = usualMultiples.map((times) => Number((times * rates(recipe)).toPrecision(6)));
   return listsFor(recipe, { ...lists, learningRate: around });
@@ -380,7 +382,7 @@ const notWithModule = (option: string): WhetstoneError =>
     where: `--${option}`,
     got: "an engine from a module",
     expected: "the local engine, whose options the command sets",
-    fix: `Remove it and set it in the module, or leave out --engine.`,
+    fix: "Remove it and set it in the module, or leave out --engine.",
   });
 
 const isEngine = (made: unknown): made is Engine =>

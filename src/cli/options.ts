@@ -8,6 +8,7 @@ import { defineEnvironment } from "../env/environment.ts";
 import { type Settings, settingRows } from "../method/settings.ts";
 import { addNamed, type Choice } from "./choices.ts";
 import { seconds } from "./durations.ts";
+import { flagOf } from "./flagOf.ts";
 import { numberOption } from "./numbers.ts";
 import {
   evaluation,
@@ -32,15 +33,13 @@ const evaluationOptions = new Map(
   ]),
 );
 
-const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
-
 /** Adds an option per row, and one per setting of evaluations and methods. */
 export function addRunOptions(command: Command): Command {
   for (const { flag, help } of [...Object.values(runRows), ...Object.values(evaluationRows)])
     if (flag) command.option(flag, help);
   for (const [name, row] of Object.entries(settingRows)) {
     const value = "oneOf" in row && row.oneOf ? row.oneOf.join("|") : "n";
-    command.option(`--${kebab(name)} <${value}>`, `${row.help} (default: the method's)`);
+    command.option(`${flagOf(name)} <${value}>`, `${row.help} (default: the method's)`);
   }
   return addSet(command);
 }
@@ -60,7 +59,7 @@ export function statedRun(options: Readonly<Record<string, unknown>>): StatedRun
   const { settings, own } = apartFrom((options.set ?? {}) as Choice);
   for (const [name, text] of Object.entries(options)) {
     if (text === undefined) continue;
-    const flag = `--${kebab(name)}`;
+    const flag = `${flagOf(name)}`;
     if (name in settingRows) {
       const row = settingRows[name as keyof Settings];
       settings[name] = typeof row.default === "number" ? numberFrom(flag, text) : text;

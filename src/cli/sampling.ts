@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Environment } from "../env/environment.ts";
+import { flagOf } from "./flagOf.ts";
 import { numberBetween, numberOption, statedNumber } from "./numbers.ts";
 import { number } from "./output.ts";
 
@@ -67,7 +68,7 @@ export function requireModelFor<O extends object>(
   const idle = names.find((name) => options[name] !== undefined);
   if (idle === undefined) return;
   throw new WhetstoneError("option.range", {
-    where: `--${idle.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
+    where: flagOf(idle),
     got: "no model",
     expected: `${models} beside it`,
     fix: "Name a model, or leave this option out.",

@@ -3,6 +3,7 @@
  * of the policy and with conversations of the evaluation before training, and scaled to the planned episodes. The run's
  * models and random streams stay as they are.
  */
+import { mean } from "../common/statistics/statistics.ts";
 import { batchOf } from "../common/tokens/pack.ts";
 import type { Batch } from "../core/batch.ts";
 import type { Loss, Model } from "../core/model.ts";
@@ -83,8 +84,6 @@ function groupsToTry({ tasks, minibatches }: Plan, rough: number): number {
 }
 
 const tokensOf = ({ turns }: Trajectory): Played => turns.flatMap(({ tokens }) => tokens ?? []);
-
-const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 
 /** Reads prompts and samples a few tokens in as many rows as an iteration samples at once. */
 async function rolloutSeconds(

@@ -26,5 +26,6 @@ test("a model for an engine that has none, or sets its own, is refused before an
     const { code, err } = await inProcess([...compare, "--engine", engine, "--model", model]);
     assert.equal(code, 2, err);
     assert.match(err, /--model/);
+    assert.equal(err.trim().split("\n").length, 1, err);
   }
 });

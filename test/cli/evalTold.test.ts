@@ -1,7 +1,6 @@
 /** What a run's learner wrote is told when the run is measured; or another version, or nothing. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -17,6 +16,7 @@ import { writeArtefactFolder } from "../../src/store/artefactFolder.ts";
 import { findCheckpoint } from "../../src/train/checkpoint.ts";
 import { train } from "../../src/train/run.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
+import { chatServer } from "./chatServer.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-eval-told-"));
@@ -28,30 +28,13 @@ const cache = join(folder, "cache");
 async function provider() {
   let asked = 0;
   const bodyShape = z.object({ messages: z.array(z.object({ content: z.string() })) });
-  const server = createServer(async (request, response) => {
+  const url = await chatServer((body) => {
     asked++;
-    const { messages } = bodyShape.parse(JSON.parse(await new Response(request).text()));
+    const { messages } = bodyShape.parse(body);
     const knows = messages.some(({ content }) => content.includes("Take the key first."));
-    const content = knows ? byTheBook(messages.at(-1)?.content ?? "") : "wave";
-    response.setHeader("content-type", "application/json").end(
-      JSON.stringify({
-        id: `r${asked}`,
-        object: "chat.completion",
-        created: 1,
-        model: "tiny",
-        choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      }),
-    );
+    return knows ? byTheBook(messages.at(-1)?.content ?? "") : "wave";
   });
-  await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
-  after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/v1`, asked: () => asked };
+  return { url, asked: () => asked };
 }
 
 function byTheBook(seen: string): string {

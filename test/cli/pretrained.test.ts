@@ -1,11 +1,11 @@
 /** A pretrained model on a user's own environment: looked at before training, measured, watched, trained. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { chatServer } from "./chatServer.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-pretrained-"));
@@ -120,29 +120,11 @@ test("eval samples as it is told, and says how", async () => {
 
 test("a chat model gets top-p and the limit of a reply with every request", async () => {
   const bodies: Record<string, unknown>[] = [];
-  const server = createServer(async (request, response) => {
-    bodies.push(JSON.parse(await new Response(request).text()));
-    const message = { role: "assistant", content: "even" };
-    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-    const choices = [{ index: 0, message, finish_reason: "stop" }];
-    const reply = { id: "r", object: "chat.completion", created: 1, model: "tiny", choices, usage };
-    response.setHeader("content-type", "application/json").end(JSON.stringify(reply));
+  const url = await chatServer((body) => {
+    bodies.push(body as Record<string, unknown>);
+    return "even";
   });
-  await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
-  after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
-  const where = [
-    "--chat",
-    `http://127.0.0.1:${port}/v1`,
-    "--model",
-    "tiny",
-    "--cache",
-    join(folder, "cache"),
-  ];
+  const where = ["--chat", url, "--model", "tiny", "--cache", join(folder, "cache")];
   const how = ["--top-p", "0.5", "--temperature", "0.3", "--reply-tokens", "7"];
   const { code, err } = await inProcess(["eval", ...where, "--env", environment, "--tasks", "1", ...how]);
   assert.equal(code, 0, err);
