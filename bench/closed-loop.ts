@@ -1,4 +1,4 @@
-// The closed loop over several seeds: what users get is truly worth, before and after, of three learners.
+// The closed loop over several seeds: what users get is truly worth, before and after, of several learners.
 //
 //     node bench/closed-loop.ts            # what lies in bench/results/closed-loop.jsonl is not run again
 //
@@ -71,6 +71,18 @@ const after = (rounds: readonly Round[]): number => rounds.at(-1)!.utility;
 const two = (x: number): string => x.toFixed(2).replace("-", "−");
 const said = ({ mean, low, high }: Interval): string => `${two(mean)} [${two(low)}, ${two(high)}]`;
 
+/** The comparisons that the page states. */
+const compared = [
+  ["debiased", "likes"],
+  ["debiased", "outcomes"],
+  ["audited", "likes"],
+  ["audited", "both"],
+  ["audited", "corrections"],
+  ["audited", "imitation"],
+] as const;
+/** The learners of the picture: with all of them it could not be read. */
+const drawn = ["likes", "debiased", "audited", "imitation"] as const;
+
 /** The runs of one learner in the order of their seeds. */
 const of = (runs: readonly Run[], name: string): readonly Run[] =>
   runs.filter(({ learner }) => learner === name).sort((a, b) => a.seed - b.seed);
@@ -121,10 +133,7 @@ learnt one after the other, ${usualPlan.visits} visits a round.
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-${measured
-  .filter(({ name }) => name !== "debiased")
-  .map(({ name }) => against("debiased", name))
-  .join("\n")}
+${compared.map(([name, other]) => against(name, other)).join("\n")}
 
 | seed | ${measured.map(({ name }) => name).join(" | ")} |
 | --- |${" --- |".repeat(measured.length)}
@@ -141,8 +150,8 @@ async function measure(given: Given, stop: AbortSignal): Promise<void> {
   const found = page(runs, seeds);
   await replaceFile(target, `# The closed loop\n\nWritten by \`node bench/closed-loop.ts\`.\n\n${found}\n`);
   await replaceFile(docs, withMeasured(readFileSync(docs, "utf8"), found, "bench/closed-loop.ts"));
-  const shown = allLearners.filter(({ name }) => of(runs, name).length > 0);
-  const lines = shown.map(({ name }) => ({
+  const shown = drawn.filter((name) => of(runs, name).length > 0);
+  const lines = shown.map((name) => ({
     name,
     at: Array.from({ length: usualPlan.rounds + 2 }, (_, round) =>
       meanInterval(of(runs, name).map(({ rounds }) => rounds[round]!.utility)),
@@ -150,7 +159,7 @@ async function measure(given: Given, stop: AbortSignal): Promise<void> {
   }));
   await replaceFile(
     picture,
-    chart(lines, "True utility by round, of learners from thumbs and from outcomes."),
+    chart(lines, "True utility by round, of learners from thumbs, from outcomes and from corrections."),
   );
   progress(`${target}, ${docs} and its picture are written`);
 }
@@ -170,7 +179,7 @@ try {
     .description("The closed loop over several seeds, with intervals.")
     .option("--first <n>", "first seed", count, 1)
     .option("--seeds <n>", "how many", count, 8)
-    .option("--learners <names...>", "some of them: likes, debiased, outcomes")
+    .option("--learners <names...>", `some of them: ${allLearners.map(({ name }) => name).join(", ")}`)
     .option("--draw", "run nothing; the page of what has been run")
     .option("--results <file>", "finished runs, a line each", here("results/closed-loop.jsonl"))
     .option("--page <file>", "tables", here("results/closed-loop.md"))

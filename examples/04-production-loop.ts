@@ -10,7 +10,7 @@ import OpenAI from "openai";
 import { whetstone } from "../src/client/index.ts";
 import { findMethod, tabularEngine } from "../src/index.ts";
 import { releaseController } from "../src/release/index.ts";
-import { liveVersions, openVersion, policy, serveProduction } from "../src/serve/gateway/index.ts";
+import { liveVersions, openVersion, policy, serveProduction } from "../src/serve/index.ts";
 import { openTrafficStore, recorder } from "../src/store/index.ts";
 import { trainFromFeedback } from "../src/train/index.ts";
 

@@ -9,7 +9,7 @@ export interface Line {
 
 const [width, height, left, top, right, foot] = [560, 260, 46, 44, 16, 40];
 /** Distinguishable for the colour-blind, on light and dark ground. */
-const colours = ["#d55e00", "#0072b2", "#009e73"];
+const colours = ["#d55e00", "#0072b2", "#009e73", "#cc79a7"];
 const tidy = (x: number): string => String(Math.round(10 * x) / 10);
 
 /** @param label what the picture says, for those who cannot see it. */

@@ -29,6 +29,41 @@ const messages = [
   { role: "user", content: "hello" },
 ];
 const chat = { model: "m", messages, temperature: 1, stream: false, n: 1, tools, metadata: { a: "b" } };
+/** The other calls that the gateway passes on. */
+const others = [
+  {
+    path: "/v1/responses",
+    body: {
+      model: "m",
+      instructions: "be brief",
+      previous_response_id: "r1",
+      tools: [{ type: "function", name: "f", parameters: { type: "object" } }],
+      input: [
+        { role: "user", content: [{ type: "input_text", text: "hello" }] },
+        { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+        { type: "function_call_output", call_id: "c", output: "1" },
+        { type: "item_reference", id: "i" },
+      ],
+    },
+  },
+  {
+    path: "/v1/messages",
+    body: {
+      model: "m",
+      max_tokens: 5,
+      system: [{ type: "text", text: "be brief" }],
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+      metadata: { user_id: "u" },
+      messages: [
+        { role: "user", content: "hello" },
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "1" }] },
+      ],
+    },
+  },
+  { path: "/v1/messages/count_tokens", body: { model: "m", messages } },
+  { path: "/v1/embeddings", body: { model: "e", input: ["a", "b"] } },
+] as const;
 const feedback = {
   kind: "rating",
   response: "r1",
@@ -93,12 +128,19 @@ export function endpointsOf(there: There): readonly Endpoint[] {
       path: `${within[i]}/v1/chat/completions`,
       body: { ...chat, stream: i % 2 === 1 },
     },
+    ...others.map(({ path, body }) => ({
+      route: `POST ${prefix}${path}`,
+      path: `${within[i]}${path}`,
+      body,
+    })),
     { route: `GET ${prefix}/v1/models`, path: `${within[i]}/v1/models` },
   ]);
   const upstream = { url: "http://127.0.0.1:9/v1", model: "m", note: "n", exact: "raw" };
   return [
     ...gateway,
     { route: "GET /healthz" },
+    { route: "GET /readyz" },
+    { route: "GET /metrics" },
     { route: "POST /v1/feedback", body: feedback },
     { route: "POST /v1/feedback", body: [feedback, preference] },
     { route: "GET /v1/feedback", path: "/v1/feedback?response=r1&limit=5" },

@@ -1,5 +1,5 @@
 /** A table in a language model's place: what it is told of wrong words, it goes by at once; what it is paid for, it can learn. */
-import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { tabularEngine } from "../../src/engine/index.ts";
 
 export default tabularEngine({
   context: "message",

@@ -1,5 +1,5 @@
 /** A table in a language model's place: it does as the example that shares most words with the ticket did; weights go by words. */
-import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { tabularEngine } from "../../src/engine/index.ts";
 import environment from "./tickets.ts";
 
 const plans = new Set(environment.tasks("train").flatMap(({ reference }) => reference ?? []));

@@ -2,12 +2,13 @@
 
 import { mean } from "../../src/common/statistics/statistics.ts";
 import type { Model } from "../../src/core/model.ts";
+import type { Logged } from "../../src/core/served.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
-import { type ObservedFeedback, observedFeedback } from "../../src/helper/observedFeedback.ts";
-import { featuresOf, type Learner } from "./learners.ts";
+import { requestOf } from "./judges.ts";
+import type { Learner } from "./learners.ts";
 import { type Tried, tried } from "./release.ts";
-import { type Service, startService } from "./service.ts";
+import { startService } from "./service.ts";
 import { beginner, nextVersion } from "./training.ts";
 
 /** Sizes of the demonstration. */
@@ -69,7 +70,7 @@ export async function closedLoop(
   try {
     const people = visitors({ url: service.url, seed, stop });
     const rounds: Round[] = [];
-    const heard: ObservedFeedback[] = [];
+    const heard: Logged[] = [];
     let live: Held = { id: "v0", model: first };
     const done = (round: number, visits: readonly Visit[], more: Partial<Round> = {}): void => {
       const made = { learner: learner.name, round, live: live.id, ...measured(visits), ...more };
@@ -84,13 +85,14 @@ export async function closedLoop(
     done(0, visits);
     for (let round = 1; round <= plan.rounds; round++) {
       underway(`round ${round}: a reward model, and training on it`);
-      const asked = await listened(service, learner, since, heard);
-      const reward = learner.reward();
-      await reward.fit(heard);
+      const logged = await service.logged(since);
+      heard.push(...logged);
+      const learnt = await learner.learn(heard);
       const model = await nextVersion({
         from: live.model,
-        requests: asked,
-        reward,
+        requests:
+          learnt.shown ?? logged.map(({ trajectory: { turns } }) => ({ request: requestOf(turns[0]) })),
+        reward: learnt.reward,
         seed: seed * 1000 + round,
         iterations: plan.training,
         stop,
@@ -99,7 +101,7 @@ export async function closedLoop(
       await service.add(candidate.id, model, live.id);
       underway(`round ${round}: ${candidate.id} beside ${live.id}`);
       since = Date.now();
-      const trial = { service, people, live: live.id, candidate: candidate.id, channel: learner.channel };
+      const trial = { service, people, live: live.id, candidate: candidate.id, learnt };
       const { judgement, visits: served } = await tried({ ...trial, visits: plan.visits, batch: plan.batch });
       if (judgement.decision === "promote") live = candidate;
       done(round, served, { decision: judgement.decision, why: judgement.why });
@@ -116,18 +118,6 @@ export async function closedLoop(
 interface Held {
   readonly id: string;
   readonly model: Model;
-}
-
-/** Adds the traffic since then, with its feedback. @returns the requests. */
-async function listened(
-  service: Service,
-  { channel }: Learner,
-  since: number,
-  heard: ObservedFeedback[],
-): Promise<readonly string[]> {
-  const logged = await service.logged(since);
-  heard.push(...observedFeedback(channel, logged, featuresOf));
-  return logged.map(({ trajectory }) => trajectory.turns[0]?.prompt.at(-1)?.content ?? "");
 }
 
 function measured(visits: readonly Visit[]): Pick<Round, "utility" | "likes" | "visits"> {

@@ -3,7 +3,7 @@ import type { Id } from "../../src/core/types.ts";
 import type { Visit, Visitors } from "../../src/env/users/visitors.ts";
 import { type Decision, sequentialDecision } from "../../src/release/decision.ts";
 import { readGuardrail } from "../../src/release/guardrails.ts";
-import { meanValue } from "../../src/release/liveData.ts";
+import type { Learnt } from "./learners.ts";
 import type { Service } from "./service.ts";
 
 export interface Trial {
@@ -11,8 +11,8 @@ export interface Trial {
   readonly people: Visitors;
   readonly live: Id;
   readonly candidate: Id;
-  /** The channel that versions are compared by. */
-  readonly channel: string;
+  /** What versions are compared by, and what may still speak against the candidate. */
+  readonly learnt: Pick<Learnt, "worth" | "objection">;
   /** Total visits, and visits between two looks. */
   readonly visits: number;
   readonly batch: number;
@@ -32,19 +32,19 @@ const guardrails = ["errors=+0.05", "length=x2"].map(readGuardrail);
  * gets the remaining visits; if nothing is shown, the live version stays.
  */
 export async function tried(trial: Trial): Promise<Tried> {
-  const { service, people, live, candidate, channel, batch } = trial;
-  const rewardOf = meanValue(channel);
+  const { service, people, live, candidate, learnt, batch } = trial;
   const verdict = sequentialDecision({ guardrails, minimumEffect: -0.1 });
   const split = `${candidate} beside ${live}`;
   await service.split(split, { [live]: 0.5, [candidate]: 0.5 }, `${candidate} begins at 50 %`);
   const visits: Visit[] = [];
+  const began = Date.now();
   let judgement = verdict.judgement();
   while (visits.length < trial.visits && judgement.decision === "hold") {
     const since = Date.now();
     visits.push(...(await people.come(Math.min(batch, trial.visits - visits.length))));
     await people.tell();
     for (const { response, signals } of await service.heard(since)) {
-      const reward = rewardOf(signals);
+      const reward = await learnt.worth({ response, signals });
       verdict.see({
         arm: response.version === candidate ? "candidate" : "baseline",
         ...(reward === undefined ? {} : { reward }),
@@ -57,6 +57,10 @@ export async function tried(trial: Trial): Promise<Tried> {
       });
     }
     judgement = verdict.judgement();
+    if (judgement.decision === "promote") {
+      const objection = await learnt.objection?.(await service.logged(began));
+      if (objection !== undefined) judgement = { ...judgement, decision: "hold", why: objection };
+    }
   }
   const winner = judgement.decision === "promote" ? candidate : live;
   await service.split(

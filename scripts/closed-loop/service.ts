@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeFolder } from "../../src/common/files/files.ts";
 import type { Model } from "../../src/core/model.ts";
-import type { Logged, ReceivedSignal, ServedResponse, TrafficSplit } from "../../src/core/served.ts";
+import type { Logged, TrafficSplit } from "../../src/core/served.ts";
 import type { Id } from "../../src/core/types.ts";
 import { visitorChannels } from "../../src/env/users/visitors.ts";
 import { logged } from "../../src/exchange/logged.ts";
@@ -16,6 +16,7 @@ import { liveVersions } from "../../src/serve/gateway/versions.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
 import type { TrafficStore } from "../../src/store/trafficStore.ts";
+import type { Answered } from "./learners.ts";
 
 export interface Service {
   /** Address of the gateway. */
@@ -30,12 +31,6 @@ export interface Service {
   /** The same traffic as trajectories and signals for training. */
   logged(since: number): Promise<readonly Logged[]>;
   close(): Promise<void>;
-}
-
-/** A response with its feedback. */
-export interface Answered {
-  readonly response: ServedResponse;
-  readonly signals: readonly ReceivedSignal[];
 }
 
 /** Starts with one version, which answers everything. The store is a temporary file, deleted with the service. */

@@ -10,6 +10,7 @@ export const commandNames = [
   "validate",
   "train",
   "eval",
+  "judge",
   "export",
   "import",
   "envs",
@@ -26,6 +27,8 @@ export const commandNames = [
   "versions",
   "artefacts",
   "forget",
+  "backup",
+  "restore",
   "dashboard",
   "doctor",
 ] as const;

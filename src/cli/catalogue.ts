@@ -4,9 +4,10 @@ import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { DecoderSize } from "../engine/local/config.ts";
-import type { Device } from "../engine/local/devices.ts";
+import { type Device, deviceByDefault } from "../engine/local/devices.ts";
 import type { FetchProgress } from "../engine/local/hub.ts";
 import type { LocalOptions, LoraOptions } from "../engine/local/index.ts";
+import type { Precision } from "../engine/local/precision.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import type { Recipe } from "../method/method.ts";
@@ -57,6 +58,7 @@ export interface EngineOptions extends TrainingServer, ChatModelSettings {
   readonly lora?: number | LoraOptions | undefined;
   readonly toolsInText?: boolean | undefined;
   readonly device?: Device | undefined;
+  readonly precision?: Precision | undefined;
   readonly threads?: number | undefined;
   /** MiB. */
   readonly memory?: number | undefined;
@@ -80,7 +82,7 @@ export async function makeEngine(
   options: EngineOptions = {},
   { progress = () => {}, say, stop, prefixCache }: EngineSurroundings = {},
 ): Promise<Engine> {
-  const { model, size, lora, toolsInText, device, threads, memory } = options;
+  const { model, size, lora, toolsInText, device = deviceByDefault(), precision, threads, memory } = options;
   const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
   const known: readonly string[] = optionsOf[name];
   const surplus = stated.find((option) => !known.includes(option));
@@ -114,6 +116,7 @@ export async function makeEngine(
     ...(toolsInText && { templateVariables: { tools_in_text: true } }),
     ...(lora !== undefined && { lora: typeof lora === "number" ? { rank: lora } : lora }),
     ...(device && { device }),
+    ...(precision && { precision }),
     ...(threads !== undefined && { threads }),
     ...(memory !== undefined && { memory: memory * 2 ** 20 }),
     ...(prefixCache !== undefined && { prefixCache }),
@@ -122,7 +125,7 @@ export async function makeEngine(
 
 /** The options of each engine. */
 const optionsOf: Readonly<Record<EngineName, readonly (keyof EngineOptions)[]>> = {
-  local: ["model", "size", "lora", "toolsInText", "device", "threads", "memory"],
+  local: ["model", "size", "lora", "toolsInText", "device", "precision", "threads", "memory"],
   tabular: [],
   tinker: [...trainingServerKeys, "lora"],
   chat: chatModelKeys,

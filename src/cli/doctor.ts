@@ -109,15 +109,22 @@ async function onnx(): Promise<Finding> {
   }
 }
 
+/** What a GPU needs on each system. */
+const bringGpu =
+  "Only if you want one: npm install webgpu@0.6.2, and a graphics driver. Linux: libvulkan1 (Debian, Ubuntu) or vulkan-loader (Fedora), with the card's own driver; macOS and Windows bring theirs.";
+
 /** What could compute besides the processor. Optional, so that its absence is no more than a note. */
 async function accelerators(): Promise<Finding[]> {
   const { devices, tryDevice } = await import("../engine/local/devices.ts");
   const others = devices.filter((device) => device !== "cpu");
   const tried = await Promise.all(others.map(tryDevice));
-  return tried.map(({ device, works, reason }) => ({
+  return tried.map(({ device, works, reason, about }) => ({
     what: device,
     state: works ? "ok" : "note",
-    found: works ? `computes: --device ${device}` : `not on this machine: ${reason}`,
+    found: works
+      ? `computes: --device ${device}${about ? ` (${about})` : ""}`
+      : `not on this machine: ${reason}`,
+    ...(device === "gpu" && !works && { fix: bringGpu }),
   }));
 }
 

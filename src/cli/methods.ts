@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
 import { baselineOf, type CatalogueEntry, needsOf, slotsOf } from "../method/entry.ts";
 import { slotNames } from "../method/method.ts";
+import type { Found } from "../method/search.ts";
 import { catalogue } from "../methods/catalogue.ts";
 import { readEvidence } from "../methods/evidence.ts";
 import { addCommand, type Io, number, roomOf, table } from "./output.ts";
@@ -20,6 +21,7 @@ const verdicts = ["reproduced", "inconclusive", "not reproduced", "none"] as con
 export function addMethods(program: Command, io: Io): void {
   addCommand(program, "methods", "List and search the methods.", [
     "whetstone methods",
+    'whetstone methods "my users give thumbs"',
     'whetstone methods "credit for turns without a critic"',
     "whetstone methods --family objective --verdict reproduced",
     "whetstone methods --slot advantage --json",
@@ -31,9 +33,9 @@ export function addMethods(program: Command, io: Io): void {
     .option("--verdict <name>", `only methods whose check has this verdict: ${verdicts.join(", ")}`)
     .action(async (query: string | undefined, options: MethodsOptions) => {
       const chosen = filtered(options);
-      const found = query === undefined ? chosen : await search(query, chosen);
-      for (const m of found) io.record(entryOf(m));
-      const rows = found.map((m) => {
+      if (query !== undefined) return sayFound(io, await search(query, chosen));
+      for (const m of chosen) io.record(entryOf(m));
+      const rows = chosen.map((m) => {
         const e = readEvidence(m.id);
         const effect = e ? `${e.effect > 0 ? "+" : ""}${number(e.effect)}` : "";
         return [m.id, m.summary, e?.verdict ?? "", effect, m.family, slotsOf(m).join(", ") || "–"];
@@ -44,7 +46,15 @@ export function addMethods(program: Command, io: Io): void {
     });
 }
 
-async function search(query: string, among: readonly CatalogueEntry[]): Promise<readonly CatalogueEntry[]> {
+/** Results of a search, each with the reason in place of what the list without a query has. */
+function sayFound(io: Io, found: readonly Found[]): void {
+  for (const { entry, why } of found) io.record({ ...entryOf(entry), why });
+  const rows = found.map(({ entry: m, why }) => [m.id, m.summary, why, readEvidence(m.id)?.verdict ?? ""]);
+  io.say(...table(["id", "what it does", "found because it", "verdict"], rows, roomOf(io)));
+  io.say("", "Details of a method: whetstone explain ID");
+}
+
+async function search(query: string, among: readonly CatalogueEntry[]): Promise<readonly Found[]> {
   const { searchCatalogue } = await import("../method/search.ts");
   const found = searchCatalogue(query, among);
   if (found.length > 0) return found;

@@ -17,6 +17,7 @@ const commands: Readonly<Record<CommandName, () => Promise<(program: Command, io
   validate: async () => (await import("./validate.ts")).addValidate,
   train: async () => (await import("./train.ts")).addTrain,
   eval: async () => (await import("./eval.ts")).addEval,
+  judge: async () => (await import("./judge.ts")).addJudge,
   export: async () => (await import("./export.ts")).addExport,
   import: async () => (await import("./import.ts")).addImport,
   envs: async () => (await import("./envs.ts")).addEnvs,
@@ -33,6 +34,8 @@ const commands: Readonly<Record<CommandName, () => Promise<(program: Command, io
   versions: async () => (await import("./versions.ts")).addVersions,
   artefacts: async () => (await import("./artefacts.ts")).addArtefacts,
   forget: async () => (await import("./forget.ts")).addForget,
+  backup: async () => (await import("./backup.ts")).addBackup,
+  restore: async () => (await import("./backup.ts")).addRestore,
   dashboard: async () => (await import("./dashboard.ts")).addDashboard,
   doctor: async () => (await import("./doctor.ts")).addDoctor,
 };

@@ -51,23 +51,24 @@ const partsSchema = z.object({
     }),
   ),
 });
+/** What a run computes with and may spend. */
+const means = [
+  "device",
+  "precision",
+  "threads",
+  "memory",
+  "maxSpend",
+  "price",
+  "maxCalls",
+  "maxTokens",
+] as const;
+
 /**
  * What may be stated otherwise when the run goes on. Files are seen from the run's folder: the whole project can be moved. Strict, since
  * a limit under an unknown name would not be kept to.
  */
 const adjustableSchema = z.strictObject({
-  ...rows(
-    "device",
-    "threads",
-    "memory",
-    "maxSpend",
-    "price",
-    "maxCalls",
-    "maxTokens",
-    "cache",
-    "url",
-    "keyEnv",
-  ),
+  ...rows(...means, "cache", "url", "keyEnv"),
   /** The files that export the environment, and the config. */
   modules: z.exactOptional(
     z.object({ env: z.exactOptional(z.string()), config: z.exactOptional(z.string()) }),
@@ -173,7 +174,7 @@ export function overlaid(
   const modules = settledModules(out, record.adjustable.modules, modulesOf(out, file, asked.env));
   const adjustable: AdjustableParts = {
     ...record.adjustable,
-    ...stated(asked, "device", "threads", "memory", "maxSpend", "price", "maxCalls", "maxTokens"),
+    ...stated(asked, ...means),
     ...(asked.cache !== undefined && { cache: seenFrom(out, asked.cache) }),
     ...(engine === "chat" && server),
     ...(modules && { modules }),

@@ -4,6 +4,7 @@ import { type TrainingExampleKind, trainingExampleKinds } from "../core/training
 import type { DecoderSize } from "../engine/local/config.ts";
 import { type Device, devices } from "../engine/local/devices.ts";
 import type { LoraOptions } from "../engine/local/index.ts";
+import { type Precision, precisions } from "../engine/local/precision.ts";
 import { type Reduction, reductions } from "../engine/tinker/datum.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
@@ -25,6 +26,7 @@ export interface RunConfig {
   /** Write tools, calls and results into the text of the messages, for a model whose chat template has no place for them. */
   readonly toolsInText: boolean;
   readonly device: Device;
+  readonly precision: Precision;
   /** Threads within an operation. */
   readonly threads: number;
   /** MiB for the activations of a training step. */
@@ -198,8 +200,13 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   device: {
     flag: "--device <name>",
-    help: "execution device (see whetstone doctor)",
+    help: "execution device: cpu, gpu or cuda (see whetstone doctor; default: WHETSTONE_DEVICE, or cpu)",
     schema: z.enum(devices),
+  },
+  precision: {
+    flag: "--precision <kind>",
+    help: "with --device gpu: f16 for products on tensor cores in training (default: f32)",
+    schema: z.enum(precisions),
   },
   threads: { flag: "--threads <n>", help: "threads of the engine (default: one per core)", schema: count(1) },
   memory: {

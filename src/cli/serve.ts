@@ -81,6 +81,14 @@ export function addServe(program: Command, io: Io): void {
       "--redact <what>",
       "taken out before anything is stored: all, or some of secret,email,iban,card,ip,phone (default: none)",
     )
+    .addOption(
+      new Option(
+        "--log <format>",
+        "gateway: the log on stderr as lines of text, or as one JSON object a line",
+      )
+        .choices(["text", "json"])
+        .default("text"),
+    )
     .option(
       "--origin <url>",
       "allow pages of this site to send feedback, and nothing else; may be repeated",

@@ -48,13 +48,19 @@ export interface GatewayFlags {
   readonly allowHost?: readonly string[];
   readonly proxies?: string;
   readonly redact?: string;
+  readonly log?: "text" | "json";
 }
 
 /** Serves until it is told to stop; calls that run may end, and what was taken is written. */
 export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const port = statedNumber("--port", flags.port ?? "8600", 0, highestPort);
   const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
-  const log = (line: string): void => io.error(oneLine(line));
+  const log = (line: string): void =>
+    io.error(
+      flags.log === "json"
+        ? JSON.stringify({ time: new Date().toISOString(), message: line })
+        : oneLine(line),
+    );
   const store = await openRunStore(flags.store, "own thread");
   const production = await openTrafficStore(flags.store, redacting(flags.redact));
   const writing = recorder(production, { log });

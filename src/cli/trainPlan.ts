@@ -83,7 +83,7 @@ interface Fresh {
 function fresh({ asked, file, out, recipe, environment: measured }: Fresh): TrainPlan {
   const { engine: name = "local", model, fromFeedback: feedback } = asked;
   const engineOptions = {
-    ...stated(asked, "model", "size", "lora", "toolsInText", "device", "threads", "memory"),
+    ...stated(asked, "model", "size", "lora", "toolsInText", "device", "precision", "threads", "memory"),
     ...stated(asked, "url", "baseModel", "tokenizer", "keyEnv", "reduction", "samplers"),
     ...stated(asked, "maxSpend", "price", "maxCalls", "maxTokens", "cache"),
     ...(name === "chat" && stated(asked, "replyTokens")),

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { type Chat, unlessFailed } from "../core/chat.ts";
+import type { Random } from "../core/random.ts";
 import type { Candidate, Rubric, RubricJudge, RubricLibrary } from "../core/rubrics.ts";
 import type { Stats } from "../core/types.ts";
+import { fenceFor } from "./fence.ts";
 
 /** Settings of {@link chatRubricJudge}. */
 export interface ChatRubricJudgeOptions {
@@ -21,7 +23,7 @@ const written = z.object({
 /**
  * A frozen judge that applies a rubric library through a chat model of any provider. From a large library it first selects
  * the rubrics relevant to the request. It answers each tool's prompt for every candidate, then scores all candidates
- * together, with reasons before scores. Undefined where no answer fits, or the provider fails.
+ * together, with reasons before scores. Requests, replies and findings stand within a fence that none of them contains. Undefined where no answer fits, or the provider fails.
  */
 export function chatRubricJudge(
   chat: Chat,
@@ -30,18 +32,27 @@ export function chatRubricJudge(
   const score = async (
     { rubrics }: RubricLibrary,
     candidates: readonly Candidate[],
-    seed: number,
+    random: Random,
   ): Promise<readonly Stats[] | undefined> => {
     const [first] = candidates;
     if (!first) return [];
+    const { seed } = random;
     const chosen = rubrics.length > routed ? await route(chat, rubrics, first, routed, seed) : rubrics;
     const tools = chosen.filter(({ kind }) => kind === "tool");
-    const findings = await Promise.all(candidates.map((one) => analysed(chat, tools, one, seed)));
+    const findings = await Promise.all(candidates.map((one) => analysed(chat, tools, one, random)));
     const skills = chosen.filter(({ kind }) => kind === "skill").map(({ text }) => `- ${text}`);
+    const { told, around } = fenceFor(
+      [first.asked, ...candidates.map(({ reply }) => reply), ...findings.flat()],
+      random,
+    );
     const content = [
       `Score replies to what was asked, by these criteria:\n${skills.join("\n") || "- what serves whoever asked"}`,
-      `Asked: ${first.asked}`,
-      ...candidates.map(({ reply }, i) => [`Candidate ${i + 1}: ${reply}`, ...findings[i]!].join("\n")),
+      told,
+      `Asked:\n${around(first.asked)}`,
+      ...candidates.map(({ reply }, i) => {
+        const found = findings[i]!.length > 0 ? [`Findings on it:\n${around(findings[i]!.join("\n"))}`] : [];
+        return [`Candidate ${i + 1}:\n${around(reply)}`, ...found].join("\n");
+      }),
       `Give one entry for each of the ${candidates.length} candidates, in their order.`,
     ].join("\n\n");
     const said = await chat.ask({ messages: [{ role: "user", content }], seed }, written).catch(unlessFailed);
@@ -51,7 +62,7 @@ export function chatRubricJudge(
   };
   return (library) => ({
     name: "chat rubric judge",
-    score: (candidates, { random }) => score(library, candidates, random.seed),
+    score: (candidates, { random }) => score(library, candidates, random),
   });
 }
 
@@ -77,11 +88,14 @@ async function analysed(
   chat: Chat,
   tools: readonly Rubric[],
   { asked, reply }: Candidate,
-  seed: number,
+  random: Random,
 ): Promise<readonly string[]> {
+  const { told, around } = fenceFor([asked, reply], random);
   const found = tools.map(async ({ id, text }) => {
-    const content = `${text}\n\nAsked: ${asked}\nReply: ${reply}`;
-    const said = await chat.reply({ messages: [{ role: "user", content }], seed }).catch(unlessFailed);
+    const content = `${text}\n\n${told}\n\nAsked:\n${around(asked)}\n\nReply:\n${around(reply)}`;
+    const said = await chat
+      .reply({ messages: [{ role: "user", content }], seed: random.seed })
+      .catch(unlessFailed);
     return said ? [`${id} finds: ${said.message.content.trim()}`] : [];
   });
   return (await Promise.all(found)).flat();

@@ -1,4 +1,10 @@
 export { type AnchorDivergenceOptions, anchorDivergence } from "./anchorDivergence.ts";
+export {
+  type Compared,
+  type ComparedRewardOptions,
+  comparedReward,
+  type Exchange,
+} from "./comparedReward.ts";
 export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
 export { type ContributionsOptions, contributions } from "./contributions.ts";
 export { type FromAnnotationOptions, fromAnnotation } from "./fromAnnotation.ts";

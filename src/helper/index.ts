@@ -1,4 +1,11 @@
 /** Learned helpers: models that methods use beside the policy. */
+export {
+  type BradleyTerryOptions,
+  bradleyTerry,
+  type ComparedExchanges,
+  type Exchanged,
+  type LabelledExchanges,
+} from "./bradleyTerry.ts";
 export * from "./crossedWords.ts";
 export * from "./expectileCritic.ts";
 export * from "./logisticRegression.ts";

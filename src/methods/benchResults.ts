@@ -48,7 +48,8 @@ export const benchResultsOf = (id: string): readonly BenchResult[] =>
 
 /**
  * Which of the two is ahead: the one to whose side the whole interval lies. `equal`: they differ in no seed. `nothing learnt`: the
- * method is not shown to be better than the weights that it began from, so that its place says nothing of the method.
+ * method is not shown to be better than the weights that it began from, so that its place says nothing of the method. Of two seeds
+ * nothing is said: where both happen to differ by the same, their interval has no width.
  */
 export type Standing = "nothing learnt" | "behind" | "equal" | "not told apart" | "ahead";
 export const standings: readonly Standing[] = [
@@ -60,11 +61,12 @@ export const standings: readonly Standing[] = [
 ];
 
 export function standingOf({
-  effect: { low, high },
+  effect: { low, high, n },
   start,
 }: Pick<BenchResult, "effect" | "start">): Standing {
   if (start && start.low <= 0) return "nothing learnt";
   if (low === 0 && high === 0) return "equal";
+  if (n < 3) return "not told apart";
   return low > 0 ? "ahead" : high < 0 ? "behind" : "not told apart";
 }
 

@@ -9,6 +9,7 @@ export {
   withArtefact,
 } from "./actor.ts";
 export { type Retried, type Retry, retried } from "./critiqueAndRetry.ts";
+export { type Critiqued, type CritiquedOptions, critiqued } from "./critiqued.ts";
 export {
   type DemonstratedOptions,
   demonstrated,

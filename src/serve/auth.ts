@@ -164,7 +164,7 @@ export function gate(options: GateOptions): Gate {
       const asker = senderKind(marks);
       const foreign = asker === "other page" ? others.refusedAt(c.req, marks) : undefined;
       if (foreign) return refusal(foreign);
-      const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+      const token = tokenOf(headers);
       const forwarded = forwarders.some((name) => headers.has(name));
       if (open && !forwarded && !isOurs(token)) {
         const caller = withoutKey[asker];
@@ -191,6 +191,17 @@ export function gate(options: GateOptions): Gate {
       return next();
     },
   };
+}
+
+/**
+ * The key that a request shows, as a bearer token or, as Anthropic's clients send it, in `x-api-key`. Of both, it is this
+ * server's: the other is then for the provider.
+ */
+function tokenOf(headers: Headers): string {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const inOwnHeader = headers.get("x-api-key")?.trim() || undefined;
+  const shown = [bearer, inOwnHeader].filter((token) => token !== undefined);
+  return shown.find(isOurs) ?? shown[0] ?? "";
 }
 
 /** Callers on this machine without a key. A page gets the same scopes as with a page session. */

@@ -14,7 +14,7 @@ const [steps, firstStep] = ["kysely_migration", "001-runs"];
  * Makes a file that its owner alone may read, as are then the log and the index that SQLite lays beside it; one that is there
  * has to be a store. Nothing is written to what somebody else made.
  */
-function requireStore(file: string): void {
+export function requireStore(file: string): void {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
   const there = statSync(file);
   if (there.isDirectory()) {

@@ -9,11 +9,16 @@ import {
   toTensor,
 } from "./graph.ts";
 import { broadcastShapes, expand } from "./shape.ts";
+import { readBroadcast } from "./wgsl/code.ts";
 
-/** An operation on one float tensor. @param onnx the operator, or a function that emits several. */
+/**
+ * An operation on one float tensor.
+ * @param onnx the operator, or a function that emits several. @param wgsl the formula.
+ */
 export function unary(
   name: string,
   onnx: string | Operation<null>["onnx"],
+  wgsl: (x: string) => string,
   f: (x: number) => number,
   gradient: (x: Tensor, y: Tensor, g: Tensor) => Tensor,
 ): Operation<null> {
@@ -21,6 +26,7 @@ export function unary(
     name,
     gradient: (y, g) => [gradient(y.inputs[0]!, y, g)],
     onnx: typeof onnx === "string" ? (_, inputs, emit) => emit.node(onnx, inputs) : onnx,
+    wgsl: { kind: "map", element: (_, at, code) => wgsl(code.name("f32", code.read(0, at))) },
     reference: (_, [x]) => x!.map(f),
   };
 }
@@ -35,6 +41,7 @@ export function applyUnary(op: Operation<null>, x: TensorLike): Tensor {
 export function binary(
   name: string,
   onnx: string,
+  wgsl: (a: string, b: string) => string,
   f: (a: number, b: number) => number,
   gradient: (a: Tensor, b: Tensor, y: Tensor, g: Tensor) => readonly (Tensor | undefined)[],
 ): Operation<null> {
@@ -42,6 +49,10 @@ export function binary(
     name,
     gradient: (y, g) => gradient(y.inputs[0]!, y.inputs[1]!, y, g),
     onnx: (_, inputs, emit) => emit.node(onnx, inputs),
+    wgsl: {
+      kind: "map",
+      element: (y, at, code) => wgsl(readBroadcast(code, y, 0, at), readBroadcast(code, y, 1, at)),
+    },
     reference: (y, [a, b]) => {
       const left = expand(a!, y.inputs[0]!.shape, y.shape);
       const right = expand(b!, y.inputs[1]!.shape, y.shape);
@@ -61,12 +72,14 @@ export function applyBinary(op: Operation<null>, a: TensorLike, b: TensorLike): 
 export function comparison(
   name: string,
   onnx: string,
+  sign: "<" | "<=" | ">=" | "==",
   f: (a: number, b: number) => boolean,
 ): Operation<null> {
   return {
     ...binary(
       name,
       onnx,
+      (a, b) => `(${a} ${sign} ${b})`,
       (a, b) => Number(f(a, b)),
       () => [],
     ),

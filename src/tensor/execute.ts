@@ -57,8 +57,8 @@ function wrap(what: string, { name, shape, dtype }: Port, data: TypedArray | und
 const makeTensor = (dtype: Port["dtype"], data: TypedArray, shape: Shape): OrtTensor =>
   new OrtTensor(dtype as "float32", data as Float32Array, shape);
 
-/** Execution device. */
-export type Device = "cpu" | "webgpu" | "cuda";
+/** What ONNX Runtime computes on. */
+export type Device = "cpu" | "cuda";
 
 /** Settings of a session. */
 export interface SessionOptions {

@@ -2,6 +2,7 @@ import { TensorError } from "./error.ts";
 import type { Emit } from "./onnx.ts";
 import type { DType } from "./shape.ts";
 import { type Shape, show, sizeOf } from "./shape.ts";
+import type { Lowering } from "./wgsl/lowering.ts";
 
 /** The definition of an operation. A is the type of its attributes. */
 export interface Operation<A = unknown> {
@@ -10,6 +11,8 @@ export interface Operation<A = unknown> {
   gradient(node: Tensor<A>, cotangent: Tensor): readonly (Tensor | undefined)[];
   /** Emit ONNX nodes; returns the name of the value that holds the result. */
   onnx(node: Tensor<A>, inputs: readonly string[], emit: Emit): string;
+  /** How WGSL kernels compute it; inputs and constants have none. */
+  readonly wgsl?: Lowering<Tensor<A>, Tensor>;
   /** Simple reference implementation in float64. Integers and booleans are numbers here. */
   reference(node: Tensor<A>, inputs: readonly Float64Array[]): Float64Array;
   /**

@@ -91,16 +91,30 @@ export function requireSame(file: string, recorded: RunConfig, wanted: RunConfig
     ...rest,
     ...(objectOf(parts) ?? { parts }),
   });
-  const [was, is] = [flat(recorded), flat(wanted)];
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
-  const different = names.filter((name) => !isDeepStrictEqual(was[name], is[name]));
+  const different = [...differences(flat(recorded), flat(wanted))];
   if (different.length === 0) return;
   throw new WhetstoneError("run.different", {
     where: "--resume",
-    got: `options that differ from those in ${file}: ${different.join(", ")}`,
+    got: `options that differ from those in ${file}: ${different.slice(0, 4).join(", ")}${different.length > 4 ? ` and ${different.length - 4} more` : ""}`,
     expected: "the options with which the run was started",
     fix: "Resume with the original options, or choose another folder.",
   });
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The places at which two configs differ, each with both values where these are short. */
+function* differences(was: unknown, is: unknown, at: readonly string[] = []): Iterable<string> {
+  if (isDeepStrictEqual(was, is)) return;
+  if (isRecord(was) && isRecord(is)) {
+    for (const name of new Set([...Object.keys(was), ...Object.keys(is)]))
+      yield* differences(was[name], is[name], [...at, name]);
+    return;
+  }
+  const [shownWas, shownIs] = [was, is].map((x) => JSON.stringify(x) ?? "none");
+  const isShort = `${shownWas}${shownIs}`.length <= 60;
+  yield isShort ? `${at.join(".")} (${shownIs}, begun with ${shownWas})` : at.join(".");
 }
 
 /** Removes the traces of a run that did not start, so that it can start in the same folder with corrected options. @param made whether the run created the folder. */

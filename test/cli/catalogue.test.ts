@@ -38,6 +38,10 @@ test("methods --json says of each method what scripts rely on", async () => {
 test("methods: words find, filters narrow, what is not there is named", async () => {
   const found = records(await inProcess(["methods", "clip", "--json"]));
   assert.ok(found.some((m) => m.id === "cispo"));
+  const api = await inProcess(["methods", "no GPU, only an API"]);
+  assert.match(api.out, /^id +what it does +found because it/);
+  assert.match(api.out, /^(gepa|bootstrap-few-shot) .*changes the prompt, not the weights/m);
+  assert.ok(found.every(({ why }) => typeof why === "string" && why !== ""));
   const narrowed = records(
     await inProcess(["methods", "--family", "baseline", "--slot", "advantage", "--json"]),
   );

@@ -229,9 +229,9 @@ test("train measures and samples as it is told, and keeps to it when it goes on"
 
   const other = await inProcess([...run, "--resume", "--eval-mode", "both"]);
   assert.equal(other.code, 2);
-  assert.match(other.err, /differ .*: evaluation,/);
+  assert.match(other.err, /differ .*: evaluation\.mode \("both", begun with "greedy"\),/);
   const longer = await inProcess([...run, "--resume", "--reply-tokens", "5"]);
-  assert.match(longer.err, /differ .*: replyTokens,/);
+  assert.match(longer.err, /differ .*: replyTokens \(5, begun with 4\),/);
 
   const asked = ["eval", out, "--tasks", "2", "--greedy", "--show", "2", "--json"];
   const measured = await inProcess(asked);

@@ -95,5 +95,8 @@ test("a run is kept whole, and goes on with what it began with: its store, too",
   assert.equal(readFileSync(join(out, "run.json"), "utf8"), text);
   const other = await inProcess(["train", "--json", "--out", out, "--resume", "--tasks", "3"]);
   assert.equal(other.code, 2);
-  assert.match(other.err, /options that differ from those in \S+run\.json: settings/);
+  assert.match(
+    other.err,
+    /options that differ from those in \S+run\.json: settings\.tasks \(3, begun with \d+\)/,
+  );
 });

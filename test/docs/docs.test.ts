@@ -100,20 +100,45 @@ test("docs/environments.md: the run in a script runs", async (t) => {
   assert.ok(existsSync(join(folder, "runs/script-1/run.json")));
 });
 
-test("README.md: its code stands in a program that is run", () => {
-  const programs = readdirSync(join(root, "examples"))
-    .filter((f) => f.endsWith(".ts"))
-    .map((f) => readFileSync(join(root, "examples", f), "utf8"));
-  const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n(.*?)```/gs)].map(
-    (m) => m[1]!,
-  );
-  assert.ok(blocks.length > 0);
-  for (const block of blocks)
-    assert.ok(
-      programs.some((text) => text.includes(block)),
-      block,
-    );
-});
+/** Blocks of TypeScript on a page. */
+const codeOf = (page: string): readonly string[] =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block!);
+
+/** The programs of pages, and what they print: the capitals are learnt; a rating, a pair, a demonstration; tickets above chance. */
+const programs = {
+  "docs/from-trl.md": /^1$/m,
+  "docs/from-langfuse.md": /^2 responses, 3 signals\n(.*\n)*pair\ndemonstration\n/,
+  "docs/from-dspy.md": /^0\.[4-9]/m,
+} as const;
+
+for (const [page, comesTo] of Object.entries(programs))
+  test(`${page}: its program runs`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "whetstone-program-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const blocks = codeOf(page);
+    assert.equal(blocks.length, 1);
+    const source = (path = ""): string =>
+      JSON.stringify(pathToFileURL(join(root, "src", path, "index.ts")).href);
+    const program = blocks[0]!.replaceAll(/"whetstone(\/[a-z]+)?"/g, (_, path?: string) => source(path));
+    writeFileSync(join(folder, "program.mts"), program);
+    const { code, text } = await run([join(folder, "program.mts")], folder);
+    assert.equal(code, 0, text);
+    assert.match(text, comesTo, text);
+  });
+
+for (const page of ["README.md", "docs/from-ai-sdk.md"])
+  test(`${page}: its code stands in a program that is run`, () => {
+    const programs = readdirSync(join(root, "examples"))
+      .filter((f) => f.endsWith(".ts"))
+      .map((f) => readFileSync(join(root, "examples", f), "utf8"));
+    const blocks = codeOf(page);
+    assert.ok(blocks.length > 0);
+    for (const block of blocks)
+      assert.ok(
+        programs.some((text) => text.includes(block)),
+        block,
+      );
+  });
 
 for (const file of readdirSync(join(root, "examples")).filter((f) => f.endsWith(".ts"))) {
   // those that take more than seconds have a short form; the others reach the number that they state

@@ -206,3 +206,9 @@ test("the tables of whetstone compare are read back: the first row is the oppone
   const [plain] = comparisonsIn("docs/comparisons/x.md", comparisonPage(compareRuns(about, runs)));
   assert.equal(plain!.tuning, "default settings, not tuned");
 });
+
+test("two seeds tell nothing apart, also where both differ by the same", () => {
+  const effect = { mean: 0.033, low: 0.033, high: 0.033 };
+  assert.equal(standingOf({ effect: { ...effect, n: 2 } }), "not told apart");
+  assert.equal(standingOf({ effect: { ...effect, n: 3 } }), "ahead");
+});

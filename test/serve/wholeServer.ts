@@ -79,8 +79,8 @@ const hi = JSON.stringify({
 });
 
 /** Answers "hi" to every call. @param asked called for every call, and for every request of the model list. */
-export const alwaysHi = (asked: (what: string) => void = () => {}): Answerer => ({
-  chat: async () => {
+export const alwaysHi = (asked: (what: string) => void = () => {}): Answerer => {
+  const chat = async () => {
     asked("chat");
     return {
       status: 200,
@@ -89,10 +89,14 @@ export const alwaysHi = (asked: (what: string) => void = () => {}): Answerer => 
         yield new TextEncoder().encode(hi);
       })(),
     };
-  },
-  models: async () => {
-    asked("models");
-    return ["m"];
-  },
-  async close() {},
-});
+  };
+  return {
+    chat,
+    others: { "/responses": chat, "/messages": chat, "/messages/count_tokens": chat, "/embeddings": chat },
+    models: async () => {
+      asked("models");
+      return ["m"];
+    },
+    async close() {},
+  };
+};

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { compile } from "../../src/tensor/compile.ts";
-import { createSession, type Session, type TypedArray } from "../../src/tensor/execute.ts";
+import type { Session, TypedArray } from "../../src/tensor/execute.ts";
 import { constant, type Tensor } from "../../src/tensor/graph.ts";
 import { sizeOf } from "../../src/tensor/shape.ts";
 
@@ -37,6 +37,7 @@ export async function withSession<T>(
   use: (session: Session) => Promise<T>,
   threads = 2,
 ): Promise<T> {
+  const { createSession } = await import("../../src/tensor/execute.ts");
   const session = await createSession(compile(inputs, outputs), { threads });
   try {
     return await use(session);

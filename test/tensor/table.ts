@@ -1,6 +1,6 @@
 // One row for each file in src/tensor/ops: how to call the operation, and a call that must fail.
 import { constant, input, type Tensor } from "../../src/tensor/graph.ts";
-import * as t from "../../src/tensor/index.ts";
+import * as t from "../../src/tensor/operations.ts";
 import { sizeOf } from "../../src/tensor/shape.ts";
 import { uniform } from "./support.ts";
 
@@ -148,9 +148,11 @@ export const table: readonly Case[] = [
   row("matmul", "both broadcast", [real([2, 1, 3, 4]), real([3, 4, 2])], (a, b) => t.matmul(a, b)),
   row("softmax", "rows", [real([3, 5])], t.softmax),
   row("logSoftmax", "rows", [real([3, 5])], t.logSoftmax),
+  row("logSumExp", "rows", [real([3, 5])], t.logSumExp),
   row("logProbability", "rows", [real([2, 3, 5]), ints([2, 3], 5)], t.logProbability),
   row("pickMany", "repeated ids", [real([2, 3, 5]), ints([2, 3, 4], 5)], t.pickMany),
   row("addAt", "repeated ids", [real([3, 4]), ints([3, 6], 4), real([3, 6])], t.addAt),
+  row("drawIds", "rows", [real([4, 300], 0, 1), real([4], 0, 1)], t.drawIds, []),
   row("topIds", "three of five", [real([4, 5])], (x) => t.topIds(x, 3), []),
   row(
     "selectRows",

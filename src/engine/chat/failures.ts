@@ -28,6 +28,7 @@ export interface Failure {
 }
 
 export class LateError extends Error {
+  override readonly name = "TimeoutError";
   constructor(seconds: number) {
     super(`no reply within ${seconds} s`);
   }

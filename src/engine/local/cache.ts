@@ -20,7 +20,8 @@ export interface Move {
   readonly toPlace?: number;
 }
 
-const namesOf = (c: DecoderConfig): string[] =>
+/** The names of the keys and values of each layer. */
+export const cacheNames = (c: DecoderConfig): string[] =>
   Array.from({ length: c.layers }, (_, i) => [keyName(i), valueName(i)]).flat();
 
 /** Memory for keys and values. */
@@ -28,7 +29,7 @@ export const newCache = (c: DecoderConfig, slots: number, places: number): Cache
   slots,
   places,
   arrays: Object.fromEntries(
-    namesOf(c).map((name) => [name, new Float32Array(slots * c.kvHeads * places * c.headWidth)]),
+    cacheNames(c).map((name) => [name, new Float32Array(slots * c.kvHeads * places * c.headWidth)]),
   ),
 });
 
@@ -45,7 +46,7 @@ export interface Part {
 /** Copies rows from one set of arrays to another. Within one set, every row must move to a lower slot. */
 export function copyRows(c: DecoderConfig, from: Part, to: Part, moves: readonly Move[]): void {
   const width = c.headWidth;
-  for (const name of namesOf(c)) {
+  for (const name of cacheNames(c)) {
     const source = from.arrays[name]!;
     const target = to.arrays[name]!;
     for (const { from: slot, to: other, length, fromPlace = 0, toPlace = 0 } of moves) {
@@ -72,7 +73,7 @@ export function resized(
   const inPlace = places === cache.places && roomy;
   const array = (old: Float32Array): Float32Array =>
     inPlace ? new Float32Array(old.buffer, 0, size) : new Float32Array(size);
-  const arrays = Object.fromEntries(namesOf(c).map((name) => [name, array(cache.arrays[name]!)]));
+  const arrays = Object.fromEntries(cacheNames(c).map((name) => [name, array(cache.arrays[name]!)]));
   const needed = inPlace ? moves.filter((m) => m.from !== m.to) : moves;
   copyRows(c, cache, { arrays, places }, needed);
   return { slots, places, arrays };

@@ -40,23 +40,28 @@ const clock: Readonly<Record<string, string>> = {
 const clockFirst = "{% set strftime_now = fixed_clock %}{{ '' }}";
 const strftime = (format: string): string => format.replaceAll(/%-?[a-zA-Z]/g, (code) => clock[code] ?? code);
 
-/** Milliseconds for rendering a conversation of two words. */
-const longest = 2000;
+/** Milliseconds for rendering one conversation: a template's loops may never end. One that fills the longest context takes well under 1 s. */
+const longest = 3000;
 
-/** Renders a template, whose loops may never end. @throws WhetstoneError `template.failed` on a timeout. */
+let running: () => string = () => "";
+let rendered = "";
+const bounded = createContext({
+  run() {
+    rendered = running();
+  },
+});
+const boundedRun = new Script("run()");
+
+/** Calls `render`; a timeout of the script around it covers everything that it calls. @throws WhetstoneError `template.failed` on a timeout. */
 function withinTime(render: () => string): string {
-  let rendered = "";
-  const run = (): void => {
-    rendered = render();
-  };
+  running = render;
   try {
-    // the timeout of the outer script also covers everything that it calls
-    new Script("run()").runInContext(createContext({ run }), { timeout: longest });
+    boundedRun.runInContext(bounded, { timeout: longest });
   } catch (e) {
     // an error of another realm is not an instance of this realm's Error
     const { code } = (e ?? {}) as { readonly code?: string };
     if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw e;
-    throw refused(new Error(`no result within ${longest / 1000} s`));
+    throw new Error(`no result within ${longest / 1000} s`);
   }
   return rendered;
 }
@@ -87,13 +92,13 @@ export function asTemplateSees(m: Message): Json {
   };
 }
 
-/** A checkpoint's template. Both functions throw `template.failed` for a conversation that the template rejects. */
+/** A checkpoint's template. All functions throw `template.failed` for a conversation that the template rejects, or takes too long to render. */
 export interface ChatTemplate {
   /** The whole conversation. @param asking whether a generation prompt follows. */
   render(messages: readonly Json[], asking: boolean, offers?: { readonly tools: Json }): string;
   /** The text between a reply and the end of the next generation prompt, when `messages` follow the reply. */
   afterReply(messages: readonly Json[], asking: boolean): string;
-  /** The text between a last reply and the end. @throws WhetstoneError `template.failed` also on a timeout. */
+  /** The text between a last reply and the end. */
   closing(): string;
 }
 
@@ -130,7 +135,9 @@ export function chatTemplate(
   };
   const render: ChatTemplate["render"] = (messages, asking, offers) => {
     try {
-      return template.render({ ...fixed, ...offers, messages, add_generation_prompt: asking });
+      return withinTime(() =>
+        template.render({ ...fixed, ...offers, messages, add_generation_prompt: asking }),
+      );
     } catch (e) {
       throw refused(e);
     }
@@ -142,5 +149,5 @@ export function chatTemplate(
     if (at < 0) throw refused(new Error("a template that leaves out replies"));
     return rendered.slice(at + reply.length);
   };
-  return { render, afterReply, closing: () => withinTime(() => afterReply([], false)) };
+  return { render, afterReply, closing: () => afterReply([], false) };
 }

@@ -26,6 +26,8 @@ import {
   type Architecture,
   allParameters,
   hasBias,
+  isJoined,
+  type Layout,
   type Parameter,
   type Projection,
   projectionName,
@@ -67,6 +69,13 @@ export function projectHeads(a: Architecture, weights: Inputs, layer: number, x:
   return a.config.bias.qkv ? add(y, weight(weights, `${name}.bias`)) : y;
 }
 
+/** The inside of a SwiGLU block by one product. */
+function joinedInner({ config: c }: Architecture, weights: Inputs, layer: number, x: Tensor): Tensor {
+  const both = weight(weights, `model.layers.${layer}.mlp.gate_up_proj.weight`);
+  const [gate, up] = split(matmul(x, both, { transposeB: true }), [c.feedForward, c.feedForward], 1);
+  return swiglu(gate!, up!);
+}
+
 /**
  * The residual stream: layers + 1 tensors [rows, D], starting with the embeddings; the last one is normed.
  * @param select picks the rows that are needed after the attention of the last layer.
@@ -77,6 +86,7 @@ export function stack(
   embedded: Tensor,
   attend: Attend,
   select: (x: Tensor) => Tensor = (x) => x,
+  layout: Layout = "apart",
 ): Tensor[] {
   const c = a.config;
   const states = [embedded];
@@ -88,7 +98,10 @@ export function stack(
     const heads = narrow(attend(i, norm("input_layernorm", x)));
     x = add(narrow(x), project(a, weights, i, "o_proj", heads));
     const m = norm("post_attention_layernorm", x);
-    const inner = swiglu(project(a, weights, i, "gate_proj", m), project(a, weights, i, "up_proj", m));
+    const inner =
+      layout === "joined" && isJoined(a)
+        ? joinedInner(a, weights, i, m)
+        : swiglu(project(a, weights, i, "gate_proj", m), project(a, weights, i, "up_proj", m));
     x = add(x, project(a, weights, i, "down_proj", inner));
     states.push(x);
   }
@@ -188,6 +201,7 @@ export function scoringGraph(
   T: number,
   A: number,
   wanted: OutputRequest,
+  layout: Layout = "apart",
 ): ScoringGraph {
   const c = a.config;
   const weights = weightInputs(a);
@@ -214,6 +228,7 @@ export function scoringGraph(
       return joinHeads(attention(q, k, v, mask, 1 / Math.sqrt(c.headWidth)));
     },
     select,
+    layout,
   );
   const last = states.at(-1)!;
   const scores = logits(c, weights, last);

@@ -3,17 +3,33 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Device } from "../../tensor/execute.ts";
 
-export type { Device };
+/** "gpu": any graphics adapter, by WebGPU. "cuda": NVIDIA's libraries, by ONNX Runtime. */
+export const devices = ["cpu", "gpu", "cuda"] as const;
 
-export const devices = ["cpu", "webgpu", "cuda"] as const satisfies readonly Device[];
+/** What computes a model's passes. */
+export type Device = (typeof devices)[number];
+
+/** The device that `WHETSTONE_DEVICE` names, if it does. @throws WhetstoneError `option.range` for another name. */
+export function deviceByDefault(named = process.env.WHETSTONE_DEVICE): Device | undefined {
+  if (named === undefined || named === "") return undefined;
+  const known = devices.find((device) => device === named);
+  if (known) return known;
+  throw new WhetstoneError("option.range", {
+    where: "WHETSTONE_DEVICE",
+    got: named,
+    expected: devices.join(", "),
+    fix: "Name one of them, or unset the variable.",
+  });
+}
 
 export interface DeviceFinding {
   readonly device: Device;
   readonly works: boolean;
-  /** The reason of a failure, as ONNX Runtime gives it. */
+  /** The reason of a failure. */
   readonly reason?: string;
+  /** What it is and how fast, if it says so. */
+  readonly about?: string;
 }
 
 /** Milliseconds; long enough to load a driver for the first time. */
@@ -24,8 +40,9 @@ export async function tryDevice(device: Device): Promise<DeviceFinding> {
   const file = import.meta.url.endsWith(".ts") ? "./deviceTrial.ts" : "./deviceTrial.js";
   const trial = fileURLToPath(new URL(file, import.meta.url));
   try {
-    await promisify(execFile)(process.execPath, [trial, device], { timeout: patience });
-    return { device, works: true };
+    const { stdout } = await promisify(execFile)(process.execPath, [trial, device], { timeout: patience });
+    const about = stdout.trim();
+    return { device, works: true, ...(about !== "" && { about }) };
   } catch (e) {
     const said = typeof e === "object" && e !== null && "stdout" in e ? String(e.stdout) : "";
     const reason = said.trim().split("\n").at(-1) || messageOf(e).split("\n")[0]!;
@@ -41,10 +58,10 @@ export async function requireDevice(device: Device): Promise<void> {
   throw new WhetstoneError("device.missing", {
     where: "localEngine device",
     got: `${device}: ${reason}`,
-    expected: "a device that ONNX Runtime can compute on",
+    expected: "a device that this machine can compute on",
     fix:
       device === "cuda"
         ? "Install the CUDA build: npm rebuild onnxruntime-node --onnxruntime-node-install=cuda12, with CUDA 12 and cuDNN 9; or leave --device out."
-        : "Install a graphics driver with Vulkan, or leave --device out.",
+        : "Run whetstone doctor, which says what is missing; or leave --device out.",
   });
 }

@@ -1,8 +1,9 @@
 /** The main thread's side of the engine thread: one typed call per message type. */
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, type ErrorParts, errorCodes, WhetstoneError } from "../../core/errors.ts";
-import type { Device } from "../../tensor/execute.ts";
+import type { Device } from "./devices.ts";
 import { type Gate, makeGate, shutGate, shutGateNow } from "./gate.ts";
+import type { Precision } from "./precision.ts";
 import type { CallName, Calls, Reply, Request } from "./protocol.ts";
 import { runtimeMissing } from "./runtime.ts";
 
@@ -36,6 +37,7 @@ export interface HostOptions {
   /** Threads within an operator. */
   readonly threads: number;
   readonly device: Device;
+  readonly precision: Precision;
   /** Of keys and values of earlier prompts, for each model. 0: none are kept. */
   readonly prefixBytes: number;
 }

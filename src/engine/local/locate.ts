@@ -28,7 +28,7 @@ export async function folderOf({ from, hub }: PublishedOptions): Promise<string>
   if (there && isGguf(from)) return from;
   if (there === undefined && isHubId(from) && !isGguf(from)) return fetchModel(from, hub);
   throw new WhetstoneError("checkpoint.missing", {
-    where: "localEngine from",
+    where: "pretrained model",
     got: `${JSON.stringify(from)}, which is ${there ? "a file" : isGguf(from) ? "not there" : "not a folder"}`,
     expected: "a checkpoint's folder, a GGUF file, or the id of a model on the Hugging Face Hub",
     fix: there ? "Name the folder of the file." : "Check the path.",
@@ -41,7 +41,7 @@ async function modelFolder(folder: string): Promise<string> {
   const inside = files.filter(isGguf);
   if (inside.length === 1) return join(folder, inside[0]!);
   throw new WhetstoneError("checkpoint.missing", {
-    where: "localEngine from",
+    where: "pretrained model",
     got:
       inside.length > 1
         ? `${folder}, a folder with ${inside.length} GGUF files`

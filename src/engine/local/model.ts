@@ -10,6 +10,7 @@ import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import { damaged, files } from "./folder.ts";
 import type { Host } from "./host.ts";
+import type { Grid } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
 import { accumulate, inputGradient, type PassModel, score } from "./passes.ts";
 import type { Handle, LocalRequest } from "./protocol.ts";
@@ -41,6 +42,7 @@ export interface LocalParts {
   readonly reader: Reader;
   /** Maximum positions of one micro-batch, padding included. Bounds the memory of a training step. */
   readonly places: number;
+  readonly grid: Grid;
 }
 
 /** Engine threads that have received the text of the tokens. */
@@ -55,7 +57,7 @@ interface Start {
 
 /** @param id the name in the run. @param handle of weights that the engine thread already holds. */
 export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start: Start): Model {
-  const { host, architecture, places } = parts;
+  const { host, architecture, places, grid } = parts;
   const { config } = architecture;
   const codec: Codec = chatCodec(parts.tokenizer);
   let { version, base } = start;
@@ -69,7 +71,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     await host.call("words", handle, withoutOrigin(parts.tokenizer));
   }
 
-  const passes: PassModel = { id, host, handle, architecture, places, padId: codec.padId };
+  const passes: PassModel = { id, host, handle, architecture, places, grid, padId: codec.padId };
 
   const model: Model = {
     id,

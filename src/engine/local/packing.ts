@@ -4,14 +4,28 @@
  */
 import type { TokenRows } from "../../core/batch.ts";
 import type { DecoderConfig } from "./config.ts";
+import type { Device } from "./devices.ts";
 import type { Architecture } from "./parameters.ts";
 import type { PackedRows } from "./protocol.ts";
 
-/** Sequence lengths are rounded up to these. */
-const bucket = (length: number): number => {
-  const step = length <= 128 ? 16 : length <= 256 ? 32 : length <= 1024 ? 64 : 256;
-  return Math.ceil(length / step) * step;
+/** How sizes are rounded up, so that few programs are made. */
+export interface Grid {
+  /** The length of a sequence. */
+  readonly length: (n: number) => number;
+  /** Numbers of sequences and targets are multiples of this part of the next power of two. */
+  readonly part: number;
+}
+
+const roundUp = (n: number, step: number): number => Math.ceil(n / step) * step;
+
+const fineGrid: Grid = {
+  length: (n) => roundUp(n, n <= 128 ? 16 : n <= 256 ? 32 : n <= 1024 ? 64 : 256),
+  part: 1 / 16,
 };
+/** A GPU computes padding fast, and a second is lost for each program. */
+const coarseGrid: Grid = { length: (n) => roundUp(n, n <= 256 ? 64 : 256), part: 1 / 2 };
+
+export const gridOf = (device: Device): Grid => (device === "gpu" ? coarseGrid : fineGrid);
 
 /** Longest packed sequence, unless a single row is longer. */
 const longestPack = 512;
@@ -124,6 +138,8 @@ function placeCost(c: DecoderConfig, T: number): number {
 
 /** Number of positions at which the products of small and medium models run fastest. */
 const fastestPlaces = 2048;
+/** The same on a GPU, which takes more at once. */
+const fastestOnGpu = 8192;
 
 /**
  * Bytes of a position's activations, about: what each layer keeps for the backward pass, including attention weights, and
@@ -138,9 +154,9 @@ export function activationBytes(c: DecoderConfig, seen: number): number {
 }
 
 /** Positions of a micro-batch whose activations take about this many bytes. */
-export function placesFor({ config: c }: Architecture, bytes: number): number {
+export function placesFor({ config: c }: Architecture, bytes: number, device: Device = "cpu"): number {
   const each = activationBytes(c, Math.min(longestPack, c.contextTokens));
-  return Math.max(64, Math.min(fastestPlaces, Math.floor(bytes / each)));
+  return Math.max(64, Math.min(device === "gpu" ? fastestOnGpu : fastestPlaces, Math.floor(bytes / each)));
 }
 
 export interface MicroBatch {
@@ -168,6 +184,7 @@ export function planMicroBatches(
   groups: readonly (readonly number[])[],
   c: DecoderConfig,
   places: number,
+  { length: bucket }: Grid = fineGrid,
 ): MicroBatch[] {
   const picked = groups.flat();
   if (picked.length === 0) return [];
@@ -204,22 +221,21 @@ export function planMicroBatches(
   return [...out, microBatch(sequences)];
 }
 
-/** Rounds to few distinct sizes, so that programs are reused: steps of a sixteenth of the next power of two. */
-function coarse(n: number, least: number): number {
-  const step = Math.max(least, 2 ** (Math.ceil(Math.log2(n)) - 4));
-  return Math.ceil(n / step) * step;
-}
+/** Rounds to few distinct sizes: steps of a part of the next power of two. */
+const coarse = (n: number, least: number, part: number): number =>
+  roundUp(n, Math.max(least, 2 ** Math.ceil(Math.log2(n)) * part));
 
 /** @param rows of the micro-batch, in its order. Targets keep their order. */
 export function packRows(
   rows: TokenRows,
   { shared, longest }: Omit<MicroBatch, "rows">,
   padId: number,
+  grid: Grid = fineGrid,
 ): PackedRows {
-  const T = bucket(longest);
-  const B = coarse(shared.length, 1);
+  const T = grid.length(longest);
+  const B = coarse(shared.length, 1, grid.part);
   const real = rows.target_A.length;
-  const A = Math.min(B * T, Math.max(coarse(real, 16), Math.ceil((B * T) / 16)));
+  const A = Math.min(B * T, Math.max(coarse(real, 16, grid.part), Math.ceil((B * T) / 16)));
   const tokens = new Int32Array(B * T).fill(padId);
   const position = new Int32Array(B * T);
   const end = Int32Array.from({ length: B * T }, (_, i) => i % T);

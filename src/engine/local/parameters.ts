@@ -200,6 +200,22 @@ export function stacksOf(c: DecoderConfig): Stack[] {
   }).flat();
 }
 
+/** Whether graphs read gate and up projections as one matrix, as a GPU likes, or apart, as the CPU does. */
+export type Layout = "apart" | "joined";
+
+/** The stacks that graphs read, and differentiate, as one matrix. */
+export function wholeStacks(a: Architecture, layout: Layout): Stack[] {
+  const { config, adapter } = a;
+  const adapted = (of: RegExp): boolean => adapter?.targets.some((p) => of.test(p)) ?? false;
+  return stacksOf(config).filter(({ name }) =>
+    name.includes("qkv_proj") ? !adapted(/^[qkv]_/) : layout === "joined" && isJoined(a),
+  );
+}
+
+/** Whether gate and up projections can be one product. */
+export const isJoined = ({ config, adapter }: Pick<Architecture, "config" | "adapter">): boolean =>
+  !config.bias.feedForward && !(adapter?.targets.some((p) => p === "gate_proj" || p === "up_proj") ?? false);
+
 /** The same values, with the parts of each stack contiguous in memory. Missing parts are left out. */
 export function laidOut(c: DecoderConfig, weights: ReadonlyMap<string, Float32Array>): Weights {
   const out: Weights = new Map(weights);

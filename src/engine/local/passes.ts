@@ -18,7 +18,7 @@ import {
   targetsOfRows,
   wantedAt,
 } from "./outputRequests.ts";
-import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
+import { type Grid, type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
 import type { Architecture } from "./parameters.ts";
 import type { Handle } from "./protocol.ts";
 import { requireTokens } from "./tokenIds.ts";
@@ -32,6 +32,8 @@ export interface PassModel {
   readonly architecture: Architecture;
   /** Maximum positions of one micro-batch, padding included. */
   readonly places: number;
+  /** How sizes of micro-batches are rounded. */
+  readonly grid: Grid;
   readonly padId: number;
 }
 
@@ -41,17 +43,17 @@ function requireRows({ id, architecture: { config } }: PassModel, rows: TokenRow
 }
 
 const plan = (model: PassModel, rows: TokenRows, groups: readonly (readonly number[])[]): MicroBatch[] =>
-  planMicroBatches(rows, groups, model.architecture.config, model.places);
+  planMicroBatches(rows, groups, model.architecture.config, model.places, model.grid);
 
 /** Runs rows that fit one micro-batch. */
 async function forward(
-  { host, handle, architecture, padId }: PassModel,
+  { host, handle, architecture, padId, grid }: PassModel,
   part: TokenRows,
   layout: Omit<MicroBatch, "rows">,
   want: Wanted,
   keep: boolean,
 ) {
-  const rows = packRows(part, layout, padId);
+  const rows = packRows(part, layout, padId, grid);
   const given = { ...rows, ...atIdsOf(want, rows.A) };
   return {
     A: rows.A,

@@ -1,17 +1,16 @@
 import { accumulate } from "../../tensor/accumulate.ts";
-import { compile, nameOf, type Port, residuals } from "../../tensor/compile.ts";
+import { nameOf, type Outputs, type Port, residuals } from "../../tensor/compile.ts";
 import { differentiate } from "../../tensor/differentiate.ts";
-import { createSession, type Session, type SessionOptions } from "../../tensor/execute.ts";
+import type { Session } from "../../tensor/execute.ts";
 import { input, type Tensor } from "../../tensor/graph.ts";
-import { rowTile } from "./batchSizes.ts";
-import { type CachedGraph, decodeGraph, pieceGraph, prefillGraph } from "./cachedGraphs.ts";
 import { type OutputRequest, type ScoringGraph, scoringGraph } from "./decoder.ts";
-import { type Architecture, stacksOf } from "./parameters.ts";
+import { type Architecture, type Layout, wholeStacks } from "./parameters.ts";
 
 /** A forward program that keeps the intermediate values that its backward programs read. */
-export interface TrainingPrograms {
+/** @template S what runs a program. */
+export interface TrainingPrograms<S = Session> {
   /** See `scoringGraph` for feeds and outputs; also gives `kept`. */
-  readonly forward: Session;
+  readonly forward: S;
   /** Outputs of the forward pass for the targets. */
   readonly outputs: readonly Port[];
   /** Intermediate values of the forward pass: each backward pass takes its outputs `kept.‹name›` as inputs. */
@@ -20,9 +19,9 @@ export interface TrainingPrograms {
    * From cotangents `d.‹output›` of the named outputs and buffers `into.‹weight›`: the outputs `d.‹weight›`, each the
    * buffer plus the gradient. Write each into the buffer's own array.
    */
-  backward(cotangents: readonly string[]): Promise<Session>;
+  backward(cotangents: readonly string[]): Promise<S>;
   /** From the same cotangents: `d.embedded` [B · T, D], the gradient with respect to the input embeddings. */
-  inputGradient(cotangents: readonly string[]): Promise<Session>;
+  inputGradient(cotangents: readonly string[]): Promise<S>;
 }
 
 /** Sizes and outputs of a scoring program. */
@@ -33,20 +32,25 @@ export interface ScoringShape {
   readonly wanted: OutputRequest;
 }
 
-export interface Programs {
+/** The programs that score and train. */
+export interface ScoringPrograms<S = Session> {
   /** See `scoringGraph` for feeds and outputs. */
-  score(shape: ScoringShape): Promise<Session>;
-  train(shape: ScoringShape): Promise<TrainingPrograms>;
-  prefill(B: number, T: number): Promise<Session>;
-  decode(B: number, S: number): Promise<Session>;
-  piece(T: number, S: number): Promise<Session>;
+  score(shape: ScoringShape): Promise<S>;
+  train(shape: ScoringShape): Promise<TrainingPrograms<S>>;
+}
+
+/** Makes a graph ready to run. */
+export interface Maker<S> {
+  /** @param updates outputs that are written into the memory of an input: for each the input's name. */
+  make(inputs: readonly Tensor[], outputs: Outputs, updates?: Readonly<Record<string, string>>): Promise<S>;
+  release(made: S): Promise<void>;
 }
 
 /** Maximum number of cached programs of one kind; the least recently used one is evicted. */
 const mostReady = 48;
 
 /** A cache of values, made once for each key. */
-function ready<V>(forget: (value: V) => Promise<void>) {
+export function ready<V>(forget: (value: V) => Promise<void>) {
   const known = new Map<string, Promise<V>>();
   return async (key: string, make: () => Promise<V>): Promise<V> => {
     const value = known.get(key) ?? make();
@@ -62,33 +66,29 @@ function ready<V>(forget: (value: V) => Promise<void>) {
 }
 
 /** The arrays to differentiate with respect to: a whole stack where the graph reads it as a whole. */
-function gradientTargets(a: Architecture, g: ScoringGraph): string[] {
+function gradientTargets(a: Architecture, g: ScoringGraph, layout: Layout): string[] {
   const trained = new Set(g.trained.map((p) => p.name));
-  const stacked = a.adapter ? [] : stacksOf(a.config).filter((s) => s.name.includes("qkv_proj"));
+  const stacked = a.adapter ? [] : wholeStacks(a, layout);
   const parts = new Set(stacked.flatMap((s) => s.parts));
   return [...[...trained].filter((name) => !parts.has(name)), ...stacked.map((s) => s.name)];
 }
 
-export function programs(a: Architecture, options: SessionOptions): Programs {
-  const session = (inputs: readonly Tensor[], outputs: Parameters<typeof compile>[1]): Promise<Session> =>
-    createSession(compile(inputs, outputs), options);
-  const release = (made: Session): Promise<void> => made.release();
-  const scoring = ready<Session>(release);
-  const sampling = ready<Session>(release);
-  const training = ready<{ programs: TrainingPrograms; release(): Promise<void> }>((t) => t.release());
-  const cached = (key: string, graph: () => CachedGraph): Promise<Session> =>
-    sampling(key, () => {
-      const { inputs, outputs } = graph();
-      return createSession(compile(inputs, outputs, { rowTile }), options);
-    });
+/** The programs that score and train, whatever runs them. */
+export function scoringPrograms<S>(
+  a: Architecture,
+  { make, release }: Maker<S>,
+  layout: Layout = "apart",
+): ScoringPrograms<S> {
+  const scoring = ready<S>(release);
+  const training = ready<{ programs: TrainingPrograms<S>; release(): Promise<void> }>((t) => t.release());
 
   async function trainingPrograms({ B, T, A, wanted }: ScoringShape) {
-    const g = scoringGraph(a, B, T, A, wanted);
+    const g = scoringGraph(a, B, T, A, wanted, layout);
     const feeds = [...g.weights.values(), ...g.inputs];
     const cotangents = new Map(
       Object.entries(g.outputs).map(([name, of]) => [name, { of, cotangent: input(`d.${name}`, of.shape) }]),
     );
-    const targets = gradientTargets(a, g);
+    const targets = gradientTargets(a, g, layout);
     const into = new Map(targets.map((name) => [name, input(`into.${name}`, g.weights.get(name)!.shape)]));
     const wrt = [...targets.map((name) => g.weights.get(name)!), g.embedded];
     // one forward serves every backward: it keeps what the backward from all cotangents reads
@@ -96,30 +96,32 @@ export function programs(a: Architecture, options: SessionOptions): Programs {
     const whole = differentiate([...cotangents.values()], wrt);
     const fromLogp = differentiate([cotangents.get("logp")!], wrt);
     const kept = residuals(outputs, [...whole, ...fromLogp]);
-    const made = new Map<string, Promise<Session>>();
+    const made = new Map<string, Promise<S>>();
     const from = (
       names: readonly string[],
-      build: (gradients: readonly Tensor[]) => Parameters<typeof compile>[1],
+      build: (gradients: readonly Tensor[]) => Outputs,
       kind: string,
+      updates: Readonly<Record<string, string>> = {},
     ) => {
       const key = `${kind} ${names.toSorted().join()}`;
       const known = made.get(key);
       if (known) return known;
       const given = names.map((name) => cotangents.get(name)!);
       const gradients = differentiate(given, wrt);
-      const next = session(
+      const next = make(
         [...feeds, ...given.map((x) => x.cotangent), ...into.values(), ...kept],
         build(gradients),
+        updates,
       );
       made.set(key, next);
       return next;
     };
-    const forward = await session(feeds, [
+    const forward = await make(feeds, [
       ...Object.entries({ ...g.outputs, ...g.fixed }).map(([name, of]) => ({ name, of })),
       ...kept.map((of) => ({ name: `kept.${nameOf(of)}`, of })),
     ]);
     const port = (name: string, t: Tensor): Port => ({ name, shape: t.shape, dtype: t.dtype });
-    const programs: TrainingPrograms = {
+    const programs: TrainingPrograms<S> = {
       forward,
       outputs: Object.entries({ ...g.outputs, ...g.fixed }).map(([name, t]) => port(name, t)),
       kept: kept.map((t) => port(nameOf(t), t)),
@@ -129,14 +131,15 @@ export function programs(a: Architecture, options: SessionOptions): Programs {
           (gradients) =>
             targets.map((name, i) => ({ name: `d.${name}`, of: accumulate(into.get(name)!, gradients[i]!) })),
           "weights",
+          Object.fromEntries(targets.map((name) => [`d.${name}`, `into.${name}`])),
         ),
       inputGradient: (names) => from(names, (gradients) => ({ "d.embedded": gradients.at(-1)! }), "inputs"),
     };
     return {
       programs,
       async release() {
-        await forward.release();
-        for (const backward of made.values()) await (await backward).release();
+        await release(forward);
+        for (const backward of made.values()) await release(await backward);
       },
     };
   }
@@ -145,12 +148,9 @@ export function programs(a: Architecture, options: SessionOptions): Programs {
     score: (shape) =>
       scoring(JSON.stringify(shape), () => {
         const { B, T, A, wanted } = shape;
-        const g = scoringGraph(a, B, T, A, wanted);
-        return session([...g.weights.values(), ...g.inputs], { ...g.outputs, ...g.fixed });
+        const g = scoringGraph(a, B, T, A, wanted, layout);
+        return make([...g.weights.values(), ...g.inputs], { ...g.outputs, ...g.fixed });
       }),
     train: async (shape) => (await training(JSON.stringify(shape), () => trainingPrograms(shape))).programs,
-    prefill: (B, T) => cached(`prefill ${B} ${T}`, () => prefillGraph(a, B, T)),
-    decode: (B, S) => cached(`decode ${B} ${S}`, () => decodeGraph(a, B, S)),
-    piece: (T, S) => cached(`piece ${T} ${S}`, () => pieceGraph(a, T, S)),
   };
 }

@@ -14,7 +14,7 @@ export async function openPublished(options: PublishedOptions, contextTokens: nu
   const { config } = model;
   if (contextTokens <= config.contextTokens) return { ...model, config: { ...config, contextTokens } };
   throw new WhetstoneError("context.tooLong", {
-    where: `localEngine from ${options.from}`,
+    where: `pretrained model ${options.from}`,
     got: `a request for ${contextTokens} tokens`,
     expected: `at most the model's ${config.contextTokens}`,
     fix: "Limit the turns or the tokens of an episode, or choose a model with a longer context.",

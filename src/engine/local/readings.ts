@@ -4,8 +4,8 @@ import { cachePlaces, decodeRows, piecePlaces, roundUp, rowTile, servingPlaces }
 import { type Cache, copyRows, type Move, newCache, resized } from "./cache.ts";
 import type { DecoderConfig } from "./config.ts";
 import { narrows } from "./draw.ts";
+import type { Programs } from "./onnxPrograms.ts";
 import type { PrefixCache } from "./prefixCache.ts";
-import type { Programs } from "./programs.ts";
 import type { Handle } from "./protocol.ts";
 import type { Row, RowScores } from "./samplingRow.ts";
 
@@ -31,7 +31,7 @@ interface Reading {
 }
 
 /** A row after its prompt was prefilled. */
-interface Joining {
+export interface Joining {
   readonly row: Row;
   /** Index of its prompt among those prefilled. */
   readonly b: number;
@@ -45,6 +45,15 @@ export interface PromptInPieces {
   readonly cache: Cache;
   /** Number of tokens whose keys and values are in the cache. */
   seen: number;
+}
+
+export interface PieceReadings {
+  /** A prompt to read by the sampling model alone. */
+  open(rows: readonly Row[]): PromptInPieces;
+  /** Reads the next piece. Row 0 of the scores belongs to its last token. */
+  read(prompt: PromptInPieces): Promise<void>;
+  /** Gives rows that continue a prompt their slots among all rows. */
+  join(rows: readonly Row[], joining: readonly Row[], prompt: PromptInPieces): void;
 }
 
 export interface Readings {
@@ -62,21 +71,40 @@ export interface Readings {
     prompts: readonly (readonly Row[])[],
     T: number,
     B: number,
-  ): Promise<(rows: readonly Row[], joining: readonly Joining[]) => void>;
+  ): Promise<(rows: readonly Row[], joining: readonly Joining[]) => void | Promise<void>>;
   /** Reads each row's last token; row r of the scores belongs to slot r. */
   decode(rows: readonly Row[]): Promise<void>;
-  /** A prompt to read by the sampling model alone. */
-  inPieces(rows: readonly Row[]): PromptInPieces;
-  /** Reads the next piece, after what other prompts have in common with it. Row 0 of the scores belongs to its last token. */
-  readPiece(prompt: PromptInPieces, prefixes: PrefixCache): Promise<void>;
-  /** Gives rows that continue a prompt their slots among all rows. */
-  join(rows: readonly Row[], joining: readonly Row[], prompt: PromptInPieces): void;
+  /** If set, prompts are read in pieces, after what earlier ones have in common with them. */
+  readonly pieces: PieceReadings | undefined;
+  /** Whether tokens of the next passes are already known; until they are taken, no row may join. */
+  readonly ahead: boolean;
   /** Keeps what was read of a row that ends. */
   keepPrefix(row: Row): void;
+  /** Gives back the memory of the caches. */
+  close(): void;
 }
 
 /** Number of tokens of a row whose keys and values are in the cache. */
-const seenTokens = (row: Row): number => row.request.prompt.length + row.action.length - 1;
+export const seenTokens = (row: Row): number => row.request.prompt.length + row.action.length - 1;
+
+/** Gives each row one of so many slots; a row that has one keeps it where it can. @returns the moves of rows that had one. */
+export function giveSlots(rows: readonly Row[], slots: number): Move[] {
+  const inside = new Set(rows.map((row) => row.slot).filter((slot) => slot >= 0 && slot < slots));
+  const free = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => !inside.has(slot));
+  const moves: Move[] = [];
+  for (const row of rows) {
+    const to = row.slot >= 0 && row.slot < slots ? row.slot : free.shift()!;
+    if (row.slot >= 0) moves.push({ from: row.slot, to, length: seenTokens(row) });
+    row.slot = to;
+  }
+  return moves;
+}
+
+/** The models that read these rows: the sampling one, and those that rows mix in. */
+export function readersOf<R>(rows: readonly Row[], own: R, others: ReadonlyMap<Handle, R>): R[] {
+  const mixed = new Set(rows.flatMap(({ request: { mix } }) => (mix ? [mix.of] : [])));
+  return [own, ...[...mixed].map((handle) => others.get(handle)!)];
+}
 
 export function readings(parts: ReadingParts): Readings {
   const { config: c, programs, weights, weightsOf, codec, prefixes } = parts;
@@ -91,30 +119,46 @@ export function readings(parts: ReadingParts): Readings {
   const others = new Map<Handle, Reading>();
   let feeds = decodeFeeds(c, 0);
 
-  /** The models that read these rows. */
-  const readersOf = (of: readonly Row[]): Reading[] => {
-    const mixed = new Set(of.flatMap(({ request: { mix } }) => (mix ? [mix.of] : [])));
-    return [own, ...[...mixed].map((handle) => others.get(handle)!)];
-  };
-
   /** Makes room for these rows, including those without a slot. */
   function makeRoom(all: readonly Row[]): void {
     const slots = decodeRows(all.length);
     const places = placesOf(Math.max(...all.map(seenTokens)) + 1);
-    const inside = new Set(all.map((row) => row.slot).filter((slot) => slot >= 0 && slot < slots));
-    const free = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => !inside.has(slot));
-    const moves: Move[] = [];
-    for (const row of all) {
-      const to = row.slot >= 0 && row.slot < slots ? row.slot : free.shift()!;
-      if (row.slot >= 0) moves.push({ from: row.slot, to, length: seenTokens(row) });
-      row.slot = to;
-    }
+    const moves = giveSlots(all, slots);
     for (const by of [own, ...others.values()]) {
       if (slots === by.cache.slots && places === by.cache.places) continue;
       by.cache = resized(c, by.cache, slots, places, moves);
     }
     if (feeds.tokens.length !== slots) feeds = decodeFeeds(c, slots);
   }
+
+  const inPieces = (prefixes: PrefixCache): PieceReadings => ({
+    open(rows) {
+      const tokens = rows[0]!.request.prompt;
+      return { rows, tokens, cache: newCache(c, 1, placesOf(tokens.length)), seen: 0 };
+    },
+    async read(prompt) {
+      const { rows, tokens, cache } = prompt;
+      const from = prefixes.restore(tokens, prompt.seen, cache, 0);
+      for (const row of rows) row.reused += from - prompt.seen;
+      const T = piecePlaces(tokens.length - from);
+      prompt.seen = Math.min(tokens.length, from + T);
+      const session = await programs.piece(T, cache.places);
+      await session.runInto(
+        {
+          ...own.weights,
+          ...cache.arrays,
+          ...pieceFeeds(c, tokens.subarray(from, from + T), from, T, codec.padId),
+        },
+        { ...inPlace(cache), ...wantedScores(own, rows, rowTile, V) },
+      );
+      prefixes.keep(tokens.subarray(0, prompt.seen), cache, 0);
+    },
+    join(rows, joining, { cache, tokens }) {
+      makeRoom(rows);
+      const moves = joining.map(({ slot }) => ({ from: 0, to: slot, length: tokens.length }));
+      copyRows(c, cache, own.cache, moves);
+    },
+  });
 
   return {
     mixIn(of) {
@@ -132,7 +176,7 @@ export function readings(parts: ReadingParts): Readings {
       const size = B * c.kvHeads * T * c.headWidth;
       const session = await programs.prefill(B, T);
       const read: { by: Reading; arrays: Record<string, Float32Array> }[] = [];
-      for (const by of readersOf(all)) {
+      for (const by of readersOf(all, own, others)) {
         const names = Object.keys(by.cache.arrays);
         const arrays = Object.fromEntries(names.map((name) => [name, new Float32Array(size)]));
         await session.runInto(
@@ -162,44 +206,21 @@ export function readings(parts: ReadingParts): Readings {
       for (let i = 0; i < place.length / 3; i++) place[3 * i + 2] = position[Math.floor(i / c.kvHeads)]!;
       const { slots, places } = own.cache;
       const session = await programs.decode(slots, places);
-      for (const by of readersOf(rows)) {
+      for (const by of readersOf(rows, own, others)) {
         await session.runInto(
           { ...by.weights, ...by.cache.arrays, ...feeds },
           { ...inPlace(by.cache), ...wantedScores(by, rows, slots, V) },
         );
       }
     },
-    inPieces(rows) {
-      const tokens = rows[0]!.request.prompt;
-      return { rows, tokens, cache: newCache(c, 1, placesOf(tokens.length)), seen: 0 };
-    },
-    async readPiece(prompt, prefixes) {
-      const { rows, tokens, cache } = prompt;
-      const from = prefixes.restore(tokens, prompt.seen, cache, 0);
-      for (const row of rows) row.reused += from - prompt.seen;
-      const T = piecePlaces(tokens.length - from);
-      prompt.seen = Math.min(tokens.length, from + T);
-      const session = await programs.piece(T, cache.places);
-      await session.runInto(
-        {
-          ...own.weights,
-          ...cache.arrays,
-          ...pieceFeeds(c, tokens.subarray(from, from + T), from, T, codec.padId),
-        },
-        { ...inPlace(cache), ...wantedScores(own, rows, rowTile, V) },
-      );
-      prefixes.keep(tokens.subarray(0, prompt.seen), cache, 0);
-    },
-    join(rows, joining, { cache, tokens }) {
-      makeRoom(rows);
-      const moves = joining.map(({ slot }) => ({ from: 0, to: slot, length: tokens.length }));
-      copyRows(c, cache, own.cache, moves);
-    },
+    ahead: false,
+    pieces: prefixes && inPieces(prefixes),
     keepPrefix(row) {
       const { prompt } = row.request;
       const tokens = Int32Array.from([...prompt, ...row.action]);
       prefixes?.keep(tokens.subarray(0, seenTokens(row)), own.cache, row.slot);
     },
+    close() {},
   };
 }
 
@@ -216,7 +237,7 @@ function wantedScores(by: Reading, of: readonly Row[], count: number, V: number)
   return of.some(needsLogits) ? { logits, p, entropy } : { p, entropy };
 }
 
-function needsLogits({ request, action, choice }: Row): boolean {
+export function needsLogits({ request, action, choice }: Row): boolean {
   return (
     request.mix !== undefined ||
     narrows(request) ||

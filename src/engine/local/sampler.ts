@@ -6,12 +6,15 @@
  */
 import type { Codec, Sample } from "../../core/model.ts";
 import { mostRows, prefillRows, promptPlaces } from "./batchSizes.ts";
-import type { PrefixCache } from "./prefixCache.ts";
+import type { DecoderConfig } from "./config.ts";
 import type { Handle, LocalRequest } from "./protocol.ts";
-import { type PromptInPieces, type ReadingParts, readings } from "./readings.ts";
+import type { PieceReadings, PromptInPieces, Readings } from "./readings.ts";
 import { advance, attempt, type Call, fail, openRow, type Row, type Watch } from "./samplingRow.ts";
 
-export interface SamplerParts extends ReadingParts {
+export interface SamplerParts {
+  readonly config: DecoderConfig;
+  /** The models that read the rows. */
+  readonly models: Readings;
   readonly codec: Pick<Codec, "padId" | "endId" | "decode">;
   readonly version: string;
 }
@@ -30,6 +33,8 @@ export interface Sampler {
   mixesIn(of: Handle): boolean;
   /** Prefills waiting prompts when that is efficient, and samples the next token of every row. Never throws. */
   step(): Promise<void>;
+  /** Gives back its memory, once it is not busy. */
+  close(): void;
 }
 
 /** Prefilling few prompts costs nearly as much as many: new requests wait at most this many steps to be batched … */
@@ -38,12 +43,11 @@ const patience = 8;
 const company = 8;
 
 export function sampler(parts: SamplerParts): Sampler {
-  const { config, codec, version, prefixes } = parts;
+  const { config, codec, version, models } = parts;
   let waiting: Row[] = [];
   /** Prompts that are read in pieces; the next one first. */
   const reading: PromptInPieces[] = [];
   let rows: Row[] = [];
-  const models = readings(parts);
   /** Steps since the oldest waiting request arrived. */
   let waited = 0;
 
@@ -69,7 +73,7 @@ export function sampler(parts: SamplerParts): Sampler {
     );
     if (joining.length === 0) return;
     rows = [...rows, ...joining.map(({ row }) => row)];
-    place(rows, joining);
+    await place(rows, joining);
   }
 
   /** Moves waiting requests into the free slots. */
@@ -93,26 +97,26 @@ export function sampler(parts: SamplerParts): Sampler {
   }
 
   /** Moves waiting requests among those that are read in pieces. A mixture is read at once, by all of its models. */
-  function readInPieces(): void {
+  function readInPieces(pieces: PieceReadings): void {
     const taken = rows.length + reading.reduce((n, prompt) => n + prompt.rows.length, 0);
     const joining = waiting.filter(({ request }) => !request.mix).slice(0, mostRows - taken);
     if (joining.length === 0) return;
     waiting = waiting.filter((row) => !joining.includes(row));
     const prompts = Map.groupBy(joining, (row) => row.request.prompt.join());
-    for (const same of prompts.values()) reading.push(models.inPieces(same));
+    for (const same of prompts.values()) reading.push(pieces.open(same));
   }
 
   /** Reads one piece of one prompt, and gives its rows a first token and a slot after its last. */
-  async function readNext(prompt: PromptInPieces, prefixes: PrefixCache): Promise<void> {
+  async function readNext(prompt: PromptInPieces, pieces: PieceReadings): Promise<void> {
     prompt.rows = prompt.rows.filter((row) => !row.call.failed);
     if (prompt.rows.length === 0) return;
     try {
-      await models.readPiece(prompt, prefixes);
+      await pieces.read(prompt);
       if (prompt.seen < prompt.tokens.length) return void reading.push(prompt);
       const joining = prompt.rows.filter((row) => goesOn(row, 0));
       if (joining.length === 0) return;
       rows = [...rows, ...joining];
-      models.join(rows, joining, prompt);
+      pieces.join(rows, joining, prompt);
     } catch (e) {
       for (const row of prompt.rows) fail(row, e);
       rows = rows.filter((row) => !row.call.failed);
@@ -146,14 +150,17 @@ export function sampler(parts: SamplerParts): Sampler {
       return rows.length > 0 || waiting.length > 0 || reading.length > 0;
     },
     mixesIn,
+    close: models.close,
     async step() {
-      if (prefixes) {
-        readInPieces();
+      const { pieces } = models;
+      if (pieces) {
+        readInPieces(pieces);
         const next = reading.shift();
-        if (next) await readNext(next, prefixes);
+        if (next) await readNext(next, pieces);
       }
       const enough = waiting.length >= Math.min(company, Math.ceil(rows.length / 4));
-      if (waiting.length > 0 && rows.length < mostRows && (enough || ++waited > patience)) await admit();
+      const free = waiting.length > 0 && rows.length < mostRows && !models.ahead;
+      if (free && (enough || ++waited > patience)) await admit();
       try {
         if (rows.length > 0) await decode();
       } catch (e) {

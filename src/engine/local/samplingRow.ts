@@ -6,7 +6,7 @@ import type { AllowedTokens, StopReason } from "../../core/types.ts";
 import { type Choice, choiceTree } from "../choices.ts";
 import { type Ends, endsOf, requireOptions } from "../requests.ts";
 import type { DecoderConfig } from "./config.ts";
-import { draw, drawMixed, type Scores } from "./draw.ts";
+import { type Drawn, draw, drawMixed, type Scores } from "./draw.ts";
 import type { LocalRequest } from "./protocol.ts";
 import { requireTokens } from "./tokenIds.ts";
 
@@ -102,12 +102,14 @@ export function attempt(row: Row, work: () => boolean): boolean {
   }
 }
 
-/** The scores of a row's next token. */
-export interface RowScores {
-  readonly own: Scores;
-  /** By the model that the request mixes in. */
-  readonly mixed: Scores | undefined;
-}
+/** The scores of a row's next token, or the token that the device drew from them. */
+export type RowScores =
+  | {
+      readonly own: Scores;
+      /** By the model that the request mixes in. */
+      readonly mixed: Scores | undefined;
+    }
+  | { readonly drawn: Drawn };
 
 /** Samples a row's next token, and answers its call with the last one. @returns whether the row continues. */
 export function advance(row: Row, scores: RowScores, version: string): boolean {
@@ -120,14 +122,21 @@ export function advance(row: Row, scores: RowScores, version: string): boolean {
   return false;
 }
 
-function nextToken(row: Row, { own, mixed }: RowScores): StopReason | undefined {
+/** Draws by the row's own random stream. */
+function drawFrom(row: Row, scores: RowScores, allowed: Int32Array | undefined): Drawn {
+  if ("drawn" in scores) return scores.drawn;
+  const { request } = row;
+  const { own, mixed } = scores;
+  const u = row.random.next();
+  return request.mix && mixed
+    ? drawMixed(own, mixed, request.mix.share, request, allowed, u)
+    : draw(own, request, allowed, u);
+}
+
+function nextToken(row: Row, scores: RowScores): StopReason | undefined {
   const { request, action } = row;
   const allowed = row.choice?.ids ?? request.allowed?.[action.length];
-  const u = row.random.next();
-  const d =
-    request.mix && mixed
-      ? drawMixed(own, mixed, request.mix.share, request, allowed, u)
-      : draw(own, request, allowed, u);
+  const d = drawFrom(row, scores, allowed);
   action.push(d.id);
   row.logp.push(d.logp);
   row.behaviour.push(d.behaviour);

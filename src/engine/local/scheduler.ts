@@ -72,7 +72,9 @@ export function scheduler({ answer, sampling }: SchedulerParts): (request: Reque
       await takeUp();
       for (const [handle, sampler] of sampling) {
         await sampler.step();
-        if (!sampler.busy) sampling.delete(handle);
+        if (sampler.busy) continue;
+        sampler.close();
+        sampling.delete(handle);
       }
     }
     serving = false;

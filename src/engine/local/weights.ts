@@ -72,9 +72,20 @@ function momentsOf(state: ModelState): { readonly first: Weights; readonly secon
 }
 
 /**
- * One step from the main gradient buffer; clears all buffers. Norm clipping scales the whole gradient. Weight decay
- * skips norms, biases and embeddings, because rare words would fade. A group applies to parameters whose name contains
- * the group's name. A gradient that is not finite changes nothing.
+ * The rates of one parameter. Weight decay skips norms, biases and embeddings, because rare words would fade. A group applies to
+ * parameters whose name contains the group's name.
+ */
+export function ruleFor(name: string, rule: Omit<StepRule, "pull">) {
+  const group = Object.entries(rule.groups ?? {}).find(([part]) => name.includes(part))?.[1];
+  return {
+    learningRate: group?.learningRate ?? rule.learningRate,
+    weightDecay: /norm|embed_tokens|\.bias$/.test(name) ? 0 : (rule.weightDecay ?? 0),
+  };
+}
+
+/**
+ * One step from the main gradient buffer; clears all buffers. Norm clipping scales the whole gradient. See
+ * {@link ruleFor} for the rates. A gradient that is not finite changes nothing.
  */
 export function optimiserStep(
   state: ModelState,
@@ -92,9 +103,7 @@ export function optimiserStep(
   for (const [name, g] of gradient) {
     const weights = state.weights.get(name)!;
     if (scale !== 1) for (let i = 0; i < g.length; i++) g[i] = g[i]! * scale;
-    const group = Object.entries(rule.groups ?? {}).find(([part]) => name.includes(part))?.[1];
-    const learningRate = group?.learningRate ?? rule.learningRate;
-    const weightDecay = /norm|embed_tokens|\.bias$/.test(name) ? 0 : (rule.weightDecay ?? 0);
+    const { learningRate, weightDecay } = ruleFor(name, rule);
     if (!adamw) {
       const keep = 1 - learningRate * weightDecay;
       for (let i = 0; i < g.length; i++) weights[i] = keep * weights[i]! - learningRate * g[i]!;

@@ -1,38 +1,21 @@
-/** The engine thread: holds models and runs sessions. ONNX Runtime blocks its thread, so nothing else runs here. */
+/** The engine thread: holds models and runs sessions. Native code blocks its thread, so nothing else runs here. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
-import type { Port } from "../../tensor/compile.ts";
-import type { TypedArray } from "../../tensor/execute.ts";
-import type { DecoderConfig } from "./config.ts";
+import type { ComputeDevice, DeviceModel } from "./deviceModel.ts";
 import { leave, nativeWork } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";
-import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
-import { type PrefixCache, prefixCache } from "./prefixCache.ts";
-import { type Programs, programs, type ScoringShape } from "./programs.ts";
-import type { Calls, Handle, ModelContents, PackedRows, Reply, Request, SpecialTokens } from "./protocol.ts";
-import { type RotaryTable, rotaryTable } from "./rotaryTables.ts";
+import type { Architecture } from "./parameters.ts";
+import type { Calls, Handle, Reply, Request, SpecialTokens } from "./protocol.ts";
 import { type Sampler, sampler } from "./sampler.ts";
 import { scheduler } from "./scheduler.ts";
-import {
-  addInto,
-  blend,
-  copyOf,
-  dot,
-  gradientBuffer,
-  type ModelState,
-  mainGradient,
-  optimiserStep,
-  trainedNames,
-} from "./weights.ts";
 
 interface Held {
   readonly architecture: Architecture;
   readonly marks: SpecialTokens;
   /** Shared with the model's copies. */
   readonly words: Words;
-  readonly programs: Programs;
-  readonly state: ModelState;
+  readonly on: DeviceModel;
 }
 
 /** Created on first use: this takes long, and few requests have stop strings. */
@@ -40,64 +23,22 @@ interface Words {
   decode?: Codec["decode"];
 }
 
-const { gate, prefixBytes, ...given } = workerData as ThreadOptions;
-const options = { ...given, native: nativeWork(gate) };
+const { gate, prefixBytes, device, precision, threads } = workerData as ThreadOptions;
 const port = parentPort!;
 const models = new Map<Handle, Held>();
-/** Models of one architecture share their programs. */
-const programsByShape = new Map<string, Programs>();
-const rotaryByShape = new Map<string, RotaryTable>();
 /** Samplers of models with open requests. */
 const sampling = new Map<Handle, Sampler>();
 let nextHandle = 1;
-/** What a model's last forward pass kept for its backward pass. */
-const kept = new Map<Handle, Kept>();
 
-/** What is known of earlier prompts, for one version of weights each. */
-const prefixes = new WeakMap<ModelState, { readonly version: number; readonly cache: PrefixCache }>();
-
-function prefixesOf(config: DecoderConfig, state: ModelState): PrefixCache | undefined {
-  if (prefixBytes === 0) return undefined;
-  const known = prefixes.get(state);
-  if (known?.version === state.version) return known.cache;
-  const cache = prefixCache(config, prefixBytes);
-  prefixes.set(state, { version: state.version, cache });
-  return cache;
-}
-
-interface Kept {
-  readonly shape: ScoringShape;
-  readonly feeds: Record<string, TypedArray>;
-  readonly memory: ArrayBuffer;
-}
-
-/** Reused buffers for what forward passes keep for backward passes. */
-const spare: ArrayBuffer[] = [];
-
-function takeMemory(bytes: number): ArrayBuffer {
-  const at = spare.findIndex((memory) => memory.byteLength >= bytes);
-  if (at >= 0) return spare.splice(at, 1)[0]!;
-  spare.length = 0; // too small for the current shapes
-  return new ArrayBuffer(bytes);
-}
-
-const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as const;
-
-const length = (p: Port): number => p.shape.reduce((a, b) => a * b, 1);
-const emptyFor = (p: Port): TypedArray => new arrays[p.dtype](length(p));
-
-/** One array for each output, side by side in memory. */
-function laidPorts(ports: readonly Port[]): { memory: ArrayBuffer; arrays: Record<string, TypedArray> } {
-  const room = (p: Port): number => Math.ceil((length(p) * arrays[p.dtype].BYTES_PER_ELEMENT) / 64) * 64;
-  const memory = takeMemory(ports.reduce((n, p) => n + room(p), 0));
-  let at = 0;
-  const out: Record<string, TypedArray> = {};
-  for (const p of ports) {
-    out[p.name] = new arrays[p.dtype](memory, at, length(p));
-    at += room(p);
-  }
-  return { memory, arrays: out };
-}
+/** Loaded for the device in use alone: the others' native code may be missing. */
+const open = (): Promise<ComputeDevice> =>
+  device === "gpu"
+    ? import("./gpu/model.ts").then(({ gpuDevice }) => gpuDevice({ precision }))
+    : import("./cpuModel.ts").then(({ cpuDevice }) =>
+        cpuDevice({ threads, device, native: nativeWork(gate) }, prefixBytes),
+      );
+/** The CPU's at once, so that the thread fails where its native code is missing; a GPU's with the first model, after it was tried. */
+let opened = device === "gpu" ? undefined : await open();
 
 function modelOf(handle: Handle): Held {
   const model = models.get(handle);
@@ -110,10 +51,12 @@ function modelOf(handle: Handle): Held {
   });
 }
 
+const onDevice = (handle: Handle): DeviceModel => modelOf(handle).on;
+
 /** A model to mix in. @throws WhetstoneError `capability.missing` where it has another architecture. */
-function mixable(handle: Handle, own: Programs): Held {
-  const other = modelOf(handle);
-  if (other.programs === own) return other;
+function mixable(handle: Handle, own: DeviceModel): DeviceModel {
+  const { on } = modelOf(handle);
+  if (on.kind === own.kind) return on;
   throw new WhetstoneError("capability.missing", {
     where: "local engine, sampling",
     got: "a mixture of models with different architectures",
@@ -122,75 +65,10 @@ function mixable(handle: Handle, own: Programs): Held {
   });
 }
 
-/** @param contents with weights as `laidOut` returns them. */
-function stateOf(a: Architecture, { weights, first, second, steps, version }: ModelContents): ModelState {
-  const moments = first && second ? { first, second } : {};
-  return {
-    weights,
-    trained: trainedNames(a),
-    ...moments,
-    steps,
-    version,
-    gradients: new Map(),
-  };
-}
-
-const received = (a: Architecture, contents: ModelContents): ModelContents => ({
-  ...contents,
-  weights: laidOut(a.config, contents.weights),
-});
-
-const copied = (w: Weights): Weights => new Map([...w].map(([name, x]) => [name, x.slice()]));
-
-/** A message copies its arrays, so this shares them. */
-function contentsOf(
-  { weights, trained, first, second, steps, version }: ModelState,
-  which: "all" | "trained" = "all",
-): ModelContents {
-  const sent = which === "all" ? weights : new Map([...weights].filter(([name]) => trained.has(name)));
-  return { weights: sent, ...(first && second ? { first, second } : {}), steps, version };
-}
-
 function add(model: Held): Handle {
   const handle = nextHandle++;
   models.set(handle, model);
   return handle;
-}
-
-function remembered<V>(known: Map<string, V>, key: unknown, make: () => V): V {
-  const text = JSON.stringify(key);
-  const value = known.get(text) ?? make();
-  known.set(text, value);
-  return value;
-}
-
-/** All inputs of a scoring program. */
-function feedsFor({ architecture: { config }, state }: Held, rows: PackedRows): Record<string, TypedArray> {
-  const { tokens, end, context, back, targets } = rows;
-  const table = remembered(rotaryByShape, config, () => rotaryTable(config));
-  return {
-    ...feedsOf(config, state.weights),
-    ...table.rows(rows.position),
-    tokens,
-    end,
-    context,
-    back,
-    targets,
-    "at.ids": rows.atIds ?? new Int32Array(rows.A),
-  };
-}
-
-/** What a forward pass kept; a single call consumes it. */
-function leftBy(handle: Handle): Kept {
-  const left = kept.get(handle);
-  kept.delete(handle);
-  if (left) return left;
-  throw new WhetstoneError("engine.failed", {
-    where: "local engine",
-    got: "a backward call without its forward",
-    expected: "each forward call followed by its backward call",
-    fix: "Report this: it is a bug in the engine.",
-  });
 }
 
 function textOf({ decode }: Words, ids: Int32Array): string {
@@ -203,38 +81,28 @@ function textOf({ decode }: Words, ids: Int32Array): string {
   });
 }
 
-const cotangentFeeds = (cotangents: Readonly<Record<string, Float32Array>>): Record<string, Float32Array> =>
-  Object.fromEntries(Object.entries(cotangents).map(([name, array]) => [`d.${name}`, array]));
-
-const isNotZero = (xs: Float32Array): boolean => xs.some((x) => x !== 0);
-
 const calls: {
   [K in keyof Calls]: (...args: Parameters<Calls[K]>) => ReturnType<Calls[K]> | Promise<ReturnType<Calls[K]>>;
 } = {
-  create(architecture, marks, contents) {
-    return add({
-      architecture,
-      marks,
-      words: {},
-      programs: remembered(programsByShape, architecture, () => programs(architecture, options)),
-      state: stateOf(architecture, received(architecture, contents)),
-    });
+  async create(architecture, marks, contents) {
+    opened ??= await open();
+    const on = await opened.create(architecture, contents);
+    return add({ architecture, marks, words: {}, on });
   },
   async words(handle, tokenizer) {
     const { chatCodec } = await import("./codec.ts");
     modelOf(handle).words.decode = chatCodec(tokenizer).decode;
   },
   sample(handle, requests, watch) {
-    const { architecture, marks, words, programs, state } = modelOf(handle);
-    const { config } = architecture;
+    const { architecture, marks, words, on } = modelOf(handle);
     const codec = { ...marks, decode: (ids: Int32Array) => textOf(words, ids) };
-    const open = (): Sampler => {
-      const weights = feedsOf(config, state.weights);
-      const weightsOf = (of: Handle) => feedsOf(config, mixable(of, programs).state.weights);
-      const prefixes = prefixesOf(config, state);
-      const version = String(state.version);
-      return sampler({ config, codec, programs, weights, weightsOf, prefixes, version });
-    };
+    const open = (): Sampler =>
+      sampler({
+        config: architecture.config,
+        codec,
+        models: on.readings({ codec, other: (of) => mixable(of, on) }),
+        version: String(on.version),
+      });
     const joined = sampling.get(handle) ?? open();
     sampling.set(handle, joined);
     const tell = (request: number, token: number): void => reply({ watch: watch!, request, token });
@@ -243,96 +111,30 @@ const calls: {
   cancel(handle, watch) {
     sampling.get(handle)?.cancel(watch);
   },
-  async forward(handle, rows, wanted, keep) {
+  forward: (handle, rows, wanted, keep) => onDevice(handle).forward(rows, wanted, keep),
+  backward: (handle, into, cotangents) => onDevice(handle).backward(into, cotangents),
+  inputGradient: (handle, cotangents) => onDevice(handle).inputGradient(cotangents),
+  async step(handle, rule, pull) {
+    const on = onDevice(handle);
+    const toward = pull && { toward: onDevice(pull.toward), strength: pull.strength };
+    return { stats: await on.step(rule, toward), version: on.version };
+  },
+  async copy(handle, optimiser) {
     const model = modelOf(handle);
-    const { B, T, A } = rows;
-    const shape = { B, T, A, wanted };
-    const feeds = feedsFor(model, rows);
-    if (!keep) return (await model.programs.score(shape)).run(feeds);
-    const left = kept.get(handle);
-    if (left) spare.push(left.memory); // an objective failed between forward and backward
-    const { forward, outputs, kept: ports } = await model.programs.train(shape);
-    const { memory, arrays } = laidPorts(ports);
-    const into = Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`kept.${name}`, array]));
-    const out = Object.fromEntries(outputs.map((p) => [p.name, emptyFor(p)]));
-    await forward.runInto(feeds, { ...into, ...out });
-    kept.set(handle, { shape, feeds: { ...feeds, ...arrays }, memory });
-    return out;
+    return add({ ...model, on: await model.on.copy(optimiser) });
   },
-  async backward(handle, into, cotangents) {
-    const { architecture, programs, state } = modelOf(handle);
-    const { shape, feeds, memory } = leftBy(handle);
-    const buffer = state.gradients.get(into) ?? gradientBuffer(architecture, state);
-    state.gradients.set(into, buffer);
-    // a group whose attempts all had the same reward may fill a micro-batch, which then adds nothing but zeros
-    if (Object.values(cotangents).some(isNotZero)) {
-      const session = await (await programs.train(shape)).backward(Object.keys(cotangents));
-      const sums = Object.entries(feedsOf(architecture.config, buffer));
-      await session.runInto(
-        {
-          ...feeds,
-          ...cotangentFeeds(cotangents),
-          ...Object.fromEntries(sums.map(([name, array]) => [`into.${name}`, array])),
-        },
-        Object.fromEntries(sums.map(([name, array]) => [`d.${name}`, array])),
-      );
-    }
-    spare.push(memory);
+  async blend(handle, toward, rate) {
+    const on = onDevice(handle);
+    await on.blend(onDevice(toward), rate);
+    return on.version;
   },
-  async inputGradient(handle, cotangents) {
-    const { programs } = modelOf(handle);
-    const { shape, feeds, memory } = leftBy(handle);
-    const session = await (await programs.train(shape)).inputGradient(Object.keys(cotangents));
-    const out = await session.run({ ...feeds, ...cotangentFeeds(cotangents) });
-    spare.push(memory);
-    return out["d.embedded"] as Float32Array;
-  },
-  step(handle, rule, pull) {
-    const { state } = modelOf(handle);
-    const toward = pull && { toward: modelOf(pull.toward).state.weights, strength: pull.strength };
-    return { stats: optimiserStep(state, rule, toward), version: state.version };
-  },
-  copy(handle, optimiser) {
-    const model = modelOf(handle);
-    const { architecture, state } = model;
-    const { first, second, steps, version } = state;
-    const weights = copyOf(architecture, state);
-    const contents =
-      optimiser === "copy" && first && second
-        ? { weights, first: copied(first), second: copied(second), steps, version }
-        : { weights, steps: 0, version };
-    return add({ ...model, state: stateOf(architecture, contents) });
-  },
-  blend(handle, toward, rate) {
-    const { state } = modelOf(handle);
-    blend(state, modelOf(toward).state.weights, rate);
-    return ++state.version;
-  },
-  dot(handle, a, b) {
-    const { gradients } = modelOf(handle).state;
-    const [x, y] = [gradients.get(a), gradients.get(b)];
-    return x && y ? dot(x, y) : 0;
-  },
-  combine(handle, sum) {
-    const { architecture, state } = modelOf(handle);
-    const out = gradientBuffer(architecture, state);
-    for (const [name, scale] of Object.entries(sum)) {
-      const part = state.gradients.get(name);
-      if (part) addInto(out, part, scale);
-    }
-    state.gradients.set(mainGradient, out);
-  },
-  contents: (handle, which) => contentsOf(modelOf(handle).state, which),
-  replace(handle, contents) {
-    const model = modelOf(handle);
-    models.set(handle, {
-      ...model,
-      state: stateOf(model.architecture, received(model.architecture, contents)),
-    });
-  },
+  dot: (handle, a, b) => onDevice(handle).dot(a, b),
+  combine: (handle, sum) => onDevice(handle).combine(sum),
+  contents: (handle, which) => onDevice(handle).contents(which),
+  replace: (handle, contents) => onDevice(handle).replace(contents),
   drop(handle) {
+    models.get(handle)?.on.drop();
     models.delete(handle);
-    kept.delete(handle);
   },
 };
 

@@ -5,6 +5,7 @@ import type { TokenRows } from "../../core/batch.ts";
 import type { Codec } from "../../core/model.ts";
 import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
 import type { Datum } from "./protocol.ts";
+import { type Measured, nearer, responses } from "./responses.ts";
 import { openSampler, type Sampler } from "./sampler.ts";
 import { distance, staleSampler } from "./samplerSync.ts";
 import type { Session } from "./session.ts";
@@ -17,6 +18,10 @@ export const findings = z.object({
   twice: z.number(),
   /** Response to the same targets in a row {@link longer} times as long: 1, or 1 over that if divided by the length. */
   long: z.number(),
+  /** Standard errors of these two: above 0.01 where the server's numbers are coarse. */
+  error: z.object({ twice: z.number(), long: z.number() }).default({ twice: 0, long: 0 }),
+  /** Format in which the server's log-probabilities come, by the bits that they use. */
+  numbers: z.enum(["bfloat16", "float16", "float32"]).default("float32"),
   reduction: z.enum(["sum", "sequence-mean", "unclear"]),
   /** The same two, sent so as to compensate for the server's division: 2 and 1 as in the local engine. */
   equalised: z.object({ twice: z.number(), long: z.number() }).optional(),
@@ -39,7 +44,7 @@ export type Findings = z.output<typeof findings>;
 
 const targets = 7;
 const longer = 3;
-/** Intended gain in log-probability of all targets from a plain step, nats: above the noise of 16-bit numbers. */
+/** Intended gain in log-probability of all targets from a plain step, nats; {@link responses} takes a larger one where readings scatter. */
 const aim = 0.3;
 /** AdamW's eps, large enough that a step follows the gradient, not its sign. */
 const epsilon = 1e3;
@@ -56,13 +61,6 @@ interface Sent {
   readonly config?: Readonly<Record<string, number>>;
 }
 
-/** Which of two values a measured one is near, within a quarter of their distance. */
-function nearer<T>(measured: number, [a, whenA]: readonly [number, T], [b, whenB]: readonly [number, T]) {
-  const room = Math.abs(a - b) / 4;
-  if (Math.abs(measured - a) <= room) return whenA;
-  return Math.abs(measured - b) <= room ? whenB : undefined;
-}
-
 function rowsOf(row: Int32Array, copies: number): TokenRows {
   const each = Int32Array.from({ length: targets }, (_, i) => i + 1);
   return {
@@ -73,7 +71,7 @@ function rowsOf(row: Int32Array, copies: number): TokenRows {
   };
 }
 
-function reductionOf(twice: number, long: number): Findings["reduction"] {
+function reductionOf(twice: Measured, long: Measured): Findings["reduction"] {
   const byCount = nearer(twice, [2, false], [1, true]);
   const byLength = nearer(long, [1, false], [1 / longer, true]);
   if (byCount === undefined || byCount !== byLength) return "unclear";
@@ -132,12 +130,19 @@ async function takesSeveral(trainer: Trainer, rows: TokenRows): Promise<boolean>
   }
 }
 
+/** The shortest format that holds every value exactly. */
+function numbersOf(xs: readonly number[]): Findings["numbers"] {
+  const bits = new Uint32Array(Float32Array.from(xs).buffer);
+  if (bits.every((word) => (word & 0xffff) === 0)) return "bfloat16";
+  return bits.every((word) => (word & 0x1fff) === 0) ? "float16" : "float32";
+}
+
 const isNearer = (xs: Float32Array, to: Float32Array, than: Float32Array): boolean =>
   distance(xs, to) <= distance(xs, than);
 const sum = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0);
 
 /**
- * About fifteen steps on a new adapter of the same base and rank.
+ * About twenty steps on a new adapter of the same base and rank, and up to a hundred where the server's numbers are coarse.
  * @throws WhetstoneError `engine.failed` where the server does.
  */
 export async function probeServer(
@@ -166,7 +171,7 @@ export async function probeServer(
     const first = await open();
     const before = await forward();
     let logp = before;
-    let rate = 1;
+    const rate = { value: 1 };
 
     /** Backward, step and forward, sent at once. @returns by how much the targets' log-probability has risen. */
     async function rise(data: Sent, clip = 0): Promise<number> {
@@ -174,7 +179,7 @@ export async function probeServer(
       const [, , seen] = await Promise.all([
         trainer.pass(data.data, lossFn, false, config),
         trainer.step({
-          learning_rate: rate * epsilon,
+          learning_rate: rate.value * epsilon,
           beta1: 0,
           beta2: 0,
           eps: epsilon,
@@ -203,29 +208,18 @@ export async function probeServer(
       };
     };
 
-    let plain = 0;
-    for (let tries = 0; tries < 12; tries++) {
-      plain = await rise(carried(short, 1));
-      if (plain > aim / 3 && plain < 2 * aim) break;
-      rate *= plain > aim / 100 ? Math.max(1 / 16, Math.min(16, aim / plain)) : plain < 0 ? 1 / 16 : 16;
-    }
-    /** A response, divided by the mean of the plain ones before and after it. */
-    async function response(measure: () => Promise<number>): Promise<number> {
-      const measured = await measure();
-      const next = await rise(carried(short, 1));
-      const over = (plain + next) / 2;
-      plain = next;
-      // a server that does not train responds to nothing
-      return over > aim / 100 ? measured / over : 0;
-    }
-    const twice = await response(() => rise(carried(short, 2)));
-    const longRow = await response(() => rise(carried(long, 1)));
-    const clipped = await response(() => rise(carried(short, 1), 1e-9));
+    const plain = () => rise(carried(short, 1));
+    const response = await responses({ plain, rate }, aim);
+    const twice = await response.of(() => rise(carried(short, 2)));
+    const longRow = await response.of(() => rise(carried(long, 1)));
+    const clipped = await response.of(() => rise(carried(short, 1), 1e-9));
     const reduction = reductionOf(twice, longRow);
-    const even = async (row: Int32Array, copies: number) =>
-      reduction === "unclear" ? 0 : await response(() => rise(carried(row, copies, reduction)));
+    const even = async (row: Int32Array, copies: number, by: Reduction) =>
+      (await response.of(() => rise(carried(row, copies, by)))).value;
     const equalised =
-      reduction === "unclear" ? undefined : { twice: await even(short, 2), long: await even(long, 1) };
+      reduction === "unclear"
+        ? undefined
+        : { twice: await even(short, 2, reduction), long: await even(long, 1, reduction) };
 
     const now = await open();
     const [fresh, cooled] = await Promise.all([now.score(one), cooling(now, short)]);
@@ -235,19 +229,21 @@ export async function probeServer(
     const left = await forward();
     const keeps = isNearer(old, before, logp) && isNearer(left, logp, before);
     logp = left;
-    plain = await rise(carried(short, 1));
+    await plain();
 
     // last, since a server may reject these before it counts their sequence number, and nothing can follow then
-    const beyond = await response(() => rise(past(one, logp))).catch(() => undefined);
+    const beyond = await response.of(() => rise(past(one, logp))).catch(() => undefined);
     const several = await takesSeveral(beyond === undefined ? await another() : trainer, one);
     return {
-      twice,
-      long: longRow,
+      twice: twice.value,
+      long: longRow.value,
+      error: { twice: twice.error, long: longRow.error },
+      numbers: numbersOf([...before, ...logp]),
       reduction,
       ...(equalised && { equalised }),
-      clipped,
+      clipped: clipped.value,
       several,
-      ...(beyond !== undefined && { beyond }),
+      ...(beyond && { beyond: beyond.value }),
       keeps,
       ...gaps,
       cooled,
@@ -272,11 +268,13 @@ export function linesOf(f: Findings, url: string): string[] {
         ? "divides losses by the length and the number of sequences; made up for"
         : "neither adds losses up nor divides them by lengths and numbers";
   const after = equalised ? `; as we send it ${two(equalised.twice)} and ${two(equalised.long)}` : "";
-  const raised = `twice the row ${two(f.twice)} times the gradient, a row ${longer} times as long ${two(f.long)}`;
+  const give = (x: number, error: number): string => `${two(x)}${error > 0.01 ? ` ± ${two(2 * error)}` : ""}`;
+  const raised = `twice the row ${give(f.twice, f.error.twice)} times the gradient, a row ${longer} times as long ${give(f.long, f.error.long)}`;
   const bounds = "clip thresholds of its own losses (ours are computed here)";
   return [
     `Server ${url}, tried on a model that is gone again:`,
     `  reduction: ${sums} (${raised}${after})`,
+    `  numbers: log-probabilities in ${f.numbers}`,
     `  gradient clip: ${f.clipped < 0.5 ? "kept" : "ignored; steps are taken without one"} (${two(f.clipped)} of the step left under a limit near 0)`,
     f.beyond === undefined
       ? `  ${bounds}: it has no ppo`
@@ -284,7 +282,7 @@ export function linesOf(f: Findings, url: string): string[] {
     f.several && f.reduction === "sum"
       ? `  several targets at a token: taken; log-probabilities at given ids come from them, and entropy and the top k of vocabularies of up to ${mostWords} tokens`
       : "  several targets at a token: not to be had; methods that need entropy, the top k or given ids are refused",
-    `  log-probabilities of samples: ${f.cooled < apart ? "of temperature 1, whatever they were drawn with" : "of what they were drawn from"} (${nats(f.cooled)} from temperature 1)`,
+    `  log-probabilities of samples: ${f.cooled < apart + 3 * f.samplerGap ? "of temperature 1, whatever they were drawn with" : "of what they were drawn from"} (${nats(f.cooled)} from temperature 1)`,
     "  LoRA alpha: the server's own, which the API does not tell; an exported adapter names it",
     f.keeps
       ? "  snapshots: keep their weights while a model learns on"

@@ -18,9 +18,12 @@ export function methodRoutes(): Hono<Gated> {
   const routes = new Hono<Gated>();
   routes.get("/", takes("query"), (c) => {
     const query = c.req.query("query")?.trim() ?? "";
-    const found = query === "" ? catalogue : searchCatalogue(query, catalogue);
+    const methods =
+      query === ""
+        ? catalogue.map(rowOf)
+        : searchCatalogue(query, catalogue).map(({ entry, why }) => ({ ...rowOf(entry), why }));
     const families = [...new Set(catalogue.map((m) => m.family))];
-    return c.json({ methods: found.map(rowOf), families, total: catalogue.length } satisfies MethodsPage);
+    return c.json({ methods, families, total: catalogue.length } satisfies MethodsPage);
   });
   routes.get("/:id", (c) => {
     const entry = catalogue.find((m) => m.id === c.req.param("id"));

@@ -170,6 +170,8 @@ export interface MethodRow {
   readonly differs: readonly string[];
   readonly verdict?: CheckEvidence["verdict"];
   readonly effect?: number;
+  /** Why a search found it. */
+  readonly why?: string;
 }
 
 export interface MethodsPage {

@@ -1,6 +1,7 @@
 /** A backend for chat completions: an upstream server, or a policy in this process. */
 import type { TurnTokens } from "../../core/types.ts";
 import type { LogprobMode } from "./assemble.ts";
+import type { Route } from "./protocol.ts";
 
 /** One call, as it is passed to a backend. */
 export interface Call {
@@ -10,6 +11,10 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>;
   /** The client's provider keys and account headers, by lower-case name. Only the provider that they are for may see them. */
   readonly credentials: Readonly<Record<string, string>>;
+  /** The header in which the client sent its key, for a backend that sends its own in its place. Default `authorization`. */
+  readonly keyHeader?: "authorization" | "x-api-key";
+  /** The query of the client's URL, with its question mark. */
+  readonly query?: string;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }
@@ -27,7 +32,12 @@ export interface Answered {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-/** A backend that answers chat completions. */
+/** Calls other than chat completions. */
+export type Others = Readonly<
+  Partial<Record<Exclude<Route, "/chat/completions">, (call: Call) => Promise<Answered>>>
+>;
+
+/** A backend that answers chat completions, and perhaps other calls. */
 export interface Answerer {
   /** Model name that replaces the client's. */
   readonly model?: string;
@@ -35,6 +45,8 @@ export interface Answerer {
   readonly exact?: LogprobMode;
   /** @throws Error if the backend does not respond. */
   chat(call: Call): Promise<Answered>;
+  /** The other calls that the backend answers or passes on, by path; each throws as `chat` does. Default none. */
+  readonly others?: Others;
   /** Model names that a client may request. */
   models(call: Omit<Call, "body">): Promise<readonly string[]>;
   close(): Promise<void>;

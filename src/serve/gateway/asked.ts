@@ -30,14 +30,19 @@ export function readAsked(body: Json | undefined): Asked | undefined {
   const given = objectOf(body);
   if (!given || !Array.isArray(given.messages)) return undefined;
   const user = textOf(given.user);
-  const tags = Object.entries(objectOf(given.metadata) ?? {}).filter(([name]) => !name.startsWith(ours));
   return {
     body: given,
     model: textOf(given.model) ?? "",
     prompt: withTools(listOf(given.messages).map(chatMessage), listOf(given.tools).flatMap(toolOf)),
     settings: Object.fromEntries(Object.entries(given).filter(([name]) => !apart.has(name))),
     ...(user ? { user } : {}),
-    tags: Object.fromEntries(tags.flatMap(([k, v]) => (typeof v === "string" ? [[k, v]] : []))),
+    tags: tagsOf(given.metadata),
     stream: given.stream === true,
   };
+}
+
+/** The text values of a body's `metadata`, without the gateway's own names. */
+export function tagsOf(metadata: Json | undefined): Asked["tags"] {
+  const tags = Object.entries(objectOf(metadata) ?? {}).filter(([name]) => !name.startsWith(ours));
+  return Object.fromEntries(tags.flatMap(([k, v]) => (typeof v === "string" ? [[k, v]] : [])));
 }

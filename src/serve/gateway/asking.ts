@@ -9,6 +9,15 @@ export interface Asking {
   readonly body?: string;
   /** Parts that the gateway requested and the client did not; they are removed from the response. */
   readonly extra: { readonly ids: boolean; readonly logprobs: boolean; readonly usage: boolean };
+  /** Set if the response is passed on byte for byte, its id included. */
+  readonly asIs?: true;
+}
+
+/** A request whose response is passed on as it is; the version's model replaces the client's. */
+export function askingAsIs({ body }: Asked, { model }: Pick<Answerer, "model">): Asking {
+  const extra = { ids: false, logprobs: false, usage: false };
+  const isNamed = model !== undefined && body.model !== model;
+  return { extra, asIs: true, ...(isNamed ? { body: JSON.stringify({ ...body, model }) } : {}) };
 }
 
 /** Requests token ids, log-probabilities and usage from exact versions; the version's model replaces the client's. */

@@ -21,6 +21,8 @@ export interface Assembler {
   take(body: Json): void;
   /** Whether every reply that began has ended. */
   ended(): boolean;
+  /** Whether the last event of a stream was taken. Absent: `[DONE]` says so. */
+  isDone?(): boolean;
   result(): Assembled;
 }
 

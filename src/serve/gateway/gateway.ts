@@ -1,24 +1,29 @@
-/** The gateway: passes chat completions to backends unchanged, and records them. */
+/** The gateway: passes calls to backends unchanged, and records conversations. */
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import { chatBody, readJson } from "../../http/body.ts";
 import type { Recorder, TrafficStore } from "../../store/trafficStore.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { orderedId } from "../orderedId.ts";
-import { isRefused, type Refused, refusal } from "../refusal.ts";
+import { isRefused, refusal } from "../refusal.ts";
 import { sendResponse } from "../sendResponse.ts";
-import type { Answered } from "./answerer.ts";
-import { readAsked } from "./asked.ts";
-import { type Asking, asking } from "./asking.ts";
+import type { Answered, Answerer } from "./answerer.ts";
+import { type Asking, asking, askingAsIs } from "./asking.ts";
 import { assembler } from "./assemble.ts";
+import { continuing, joining } from "./continuing.ts";
+import { type Earlier, earlierResponses } from "./earlier.ts";
 import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
+import { messages } from "./messages.ts";
 import { pathOf } from "./path.ts";
+import { chatCompletions, type Protocol, readBy } from "./protocol.ts";
 import { isPlain, type Underway } from "./record.ts";
 import { clientGone, type HowEnded, type Passing, relayed, unpassable, unreachable, whole } from "./relay.ts";
+import { responses } from "./responses.ts";
 import { type GatewayState, type RunningCall, runningCalls } from "./runningCalls.ts";
 import { sessionAccess } from "./sessionAccess.ts";
 import { type SessionTable, sessionTable } from "./sessions.ts";
+import { closing, notSpoken, passedUnrecorded } from "./unrecorded.ts";
 import type { LiveVersions } from "./versions.ts";
 
 /** Settings of {@link gateway}. */
@@ -46,53 +51,76 @@ export interface Gateway {
 }
 
 /**
- * `POST /v1/chat/completions` and `GET /v1/models`, at the root and below `/session/<name>`, `/user/<name>` and
+ * `POST /v1/chat/completions`, `/v1/responses`, `/v1/messages`, `/v1/embeddings` and `GET /v1/models`, at the root and below `/session/<name>`, `/user/<name>` and
  * `/user/<name>/session/<name>`, so that the base URL alone can name the user and session.
  */
 export function gateway(options: GatewayOptions): Gateway {
   const { production, recorder, versions, gate, channels = [], now = Date.now, log = () => {} } = options;
   const sessions = options.sessions ?? sessionTable();
   const access = sessionAccess(production, sessions, log);
-  const calls = runningCalls({ recorder, sessions, now, log });
+  const earlier = earlierResponses(production, log);
+  const calls = runningCalls({ recorder: noting(recorder, earlier), sessions, now, log });
 
-  async function chat(c: Context<Gated>): Promise<Response> {
-    if (calls.isDraining) return refusal(closing);
-    const at = now();
-    // unwritten responses would be lost in a crash: if writing is late, wait for it before answering more
-    await recorder.late();
-    const read = await readJson(c.req.raw, chatBody);
-    if (isRefused(read)) return refusal(read);
-    const asked = readAsked(read.json);
-    if (!asked) return refusal(noMessages);
-    const { only } = c.var.caller;
-    const said = identityOf(c, only, asked.user);
-    if (isRefused(said)) return refusal(said);
-    const resumed = said.session === undefined ? undefined : access.resume(said.session);
-    const who = only ? await access.within(said, only, resumed) : said;
-    if (isRefused(who)) return refusal(who);
-    const path = await pathOf(asked.prompt);
-    // no await between here and `begin`: of two identical calls, the second sees the first
-    const opened = sessions.open({ ...who, path });
-    const id = `chatcmpl-${orderedId(at)}`;
-    const user = who.user === undefined ? {} : { user: who.user };
-    const chosen = versions.choose({ session: opened.session, response: id, ...user });
-    const shown = listed(c.req.header("x-whetstone-channels"));
-    const underway: Underway = { id, asked, opened, ...user, chosen, channels: shown ?? channels, at };
-    const durable = c.req.header("x-whetstone-durable") === "1";
-    const ask = asking(asked, chosen.answerer);
-    const growing = assembler(chosen.answerer.exact ?? "raw", isPlain(asked, chosen.answerer));
-    return await answer(c, calls.begin({ underway, growing, durable, resumed }), ask, ask.body ?? read.bytes);
+  const passing = passedUnrecorded({ versions, access, calls, now });
+
+  const recorded =
+    (protocol: Protocol) =>
+    async (c: Context<Gated>): Promise<Response> => {
+      if (calls.isDraining) return refusal(closing);
+      const at = now();
+      // unwritten responses would be lost in a crash: if writing is late, wait for it before answering more
+      await recorder.late();
+      const read = await readJson(c.req.raw, chatBody);
+      if (isRefused(read)) return refusal(read);
+      const { only } = c.var.caller;
+      const named = identityOf(c, only, protocol.userOf(read.json));
+      if (isRefused(named)) return refusal(named);
+      const item = (id: string) => earlier.item(named.user, id);
+      const given = protocol.read(read.json, { item });
+      if (!given) return refusal({ ...unreadBody, message: protocol.expected });
+      const continued = protocol.continues?.(read.json);
+      const before = continued === undefined ? undefined : await earlier.find(continued);
+      const joined = joining(named, before, only);
+      if (isRefused(joined)) return refusal(joined);
+      const said = joined ?? named;
+      const asked = joined && before ? continuing(given, before) : given;
+      const resumed = said.session === undefined ? undefined : access.resume(said.session);
+      const who = only ? await access.within(said, only, resumed) : said;
+      if (isRefused(who)) return refusal(who);
+      const path = await pathOf(asked.prompt);
+      // no await between here and `begin`: of two identical calls, the second sees the first
+      const opened = sessions.open({ ...who, path });
+      const id = `${protocol.prefix}${orderedId(at)}`;
+      const user = who.user === undefined ? {} : { user: who.user };
+      const chosen = versions.choose({ session: opened.session, response: id, ...user });
+      const { answerer } = chosen;
+      const send = protocol.route === "/chat/completions" ? answerer.chat : answerer.others?.[protocol.route];
+      if (!send) return refusal(notSpoken(protocol.route, chosen.version));
+      const shown = listed(c.req.header("x-whetstone-channels"));
+      const underway: Underway = { id, asked, opened, ...user, chosen, channels: shown ?? channels, at };
+      const durable = c.req.header("x-whetstone-durable") === "1";
+      const reader = protocol.reader?.((item, value) => earlier.note(named.user, item, value));
+      const ask = reader ? askingAsIs(asked, answerer) : asking(asked, answerer);
+      const plain = assembler(answerer.exact ?? "raw", isPlain(asked, answerer));
+      const growing = reader ? readBy(reader, plain) : plain;
+      const call = calls.begin({ underway, growing, durable, resumed, keepsId: ask.asIs === true });
+      return await answer(c, call, send, ask, ask.body ?? read.bytes);
+    };
+
+  const v1 = new Hono<Gated>();
+  for (const protocol of [chatCompletions, responses, messages]) {
+    v1.post(protocol.route, gate.allow("chat", "narrowed too"), recorded(protocol));
   }
-
-  const v1 = new Hono<Gated>()
-    .post("/chat/completions", gate.allow("chat", "narrowed too"), chat)
-    .get("/models", gate.allow("chat", "narrowed too"), async (c) => {
-      const call = { ...passedOn(c), gone: c.req.raw.signal };
-      const lists = await Promise.allSettled(versions.answerers().map((one) => one.models(call)));
-      const names = new Set(lists.flatMap((list) => (list.status === "fulfilled" ? list.value : [])));
-      const data = [...names].map((id) => ({ id, object: "model", created: 0, owned_by: "whetstone" }));
-      return c.json({ object: "list", data });
-    });
+  for (const route of ["/embeddings", "/messages/count_tokens"] as const) {
+    v1.post(route, gate.allow("chat", "narrowed too"), (c) => passing(c, route));
+  }
+  v1.get("/models", gate.allow("chat", "narrowed too"), async (c) => {
+    const call = { ...passedOn(c), gone: c.req.raw.signal };
+    const lists = await Promise.allSettled(versions.answerers().map((one) => one.models(call)));
+    const names = new Set(lists.flatMap((list) => (list.status === "fulfilled" ? list.value : [])));
+    const data = [...names].map((id) => ({ id, object: "model", created: 0, owned_by: "whetstone" }));
+    return c.json({ object: "list", data });
+  });
   const app = new Hono<Gated>()
     .route("/v1", v1)
     .route("/session/:session/v1", v1)
@@ -102,25 +130,52 @@ export function gateway(options: GatewayOptions): Gateway {
   return { app, state: calls.state, recorded: calls.recorded, drain: calls.drain };
 }
 
+/** Every recorded response can be named by a later request. */
+const noting = (recorder: GatewayOptions["recorder"], earlier: Earlier): typeof recorder => ({
+  ...recorder,
+  record(response) {
+    earlier.remember(response);
+    return recorder.record(response);
+  },
+  recordDurably(response) {
+    earlier.remember(response);
+    return recorder.recordDurably(response);
+  },
+});
+
+async function* resumedFrom(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    if (first.done) return;
+    yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
 /** Requests the answer to a call and passes it to the client. */
 async function answer(
   c: Context<Gated>,
   call: RunningCall,
+  send: Answerer["chat"],
   ask: Asking,
   body: Uint8Array | string,
 ): Promise<Response> {
   const { underway, growing, durable } = call;
   const { id, opened, chosen } = underway;
   const end = (how: HowEnded): Promise<void> => call.end(how);
-  const mine = {
-    "x-whetstone-response": id,
+  const mine = () => ({
+    "x-whetstone-response": call.id(),
     "x-whetstone-session": headerValue(opened.session),
     "x-whetstone-version": chosen.version,
-  };
+  });
   const gone = c.req.raw.signal;
   let answered: Answered;
   try {
-    answered = await chosen.answerer.chat({ body, ...passedOn(c), gone });
+    answered = await send({ body, ...passedOn(c), query: new URL(c.req.url).search, gone });
     call.answered = answered;
   } catch (e) {
     if (gone.aborted) {
@@ -128,32 +183,25 @@ async function answer(
       return new Response(null, { status: 499 });
     }
     await end({ status: "failed", error: messageOf(e) }).catch(() => undefined);
-    return unreachable(messageOf(e), mine);
+    return unreachable(messageOf(e), mine());
   }
   try {
-    const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
+    const head = () => ({ status: answered.status, headers: { ...passedBack(answered.headers), ...mine() } });
     const socket = c.env?.incoming?.socket;
     const passing: Passing = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
     if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
-      return await sendResponse(c, head, relayed(passing));
+      const stream = relayed(passing);
+      // the first events hold the id that the client keeps, and the head names it
+      const first = ask.asIs ? await stream.next() : undefined;
+      return await sendResponse(c, head(), first ? resumedFrom(first, stream) : stream);
     }
-    return await whole(passing, head, durable, (body) => sendResponse(c, head, body));
+    return await whole(passing, mine, durable, (body) => sendResponse(c, head(), body));
   } catch (e) {
     // the end is already recorded
     if (call.isEnded) throw e;
     await end({ status: "failed", error: messageOf(e) }).catch(() => undefined);
-    return unpassable(messageOf(e), mine);
+    return unpassable(messageOf(e), mine());
   }
 }
 
-const closing: Refused = {
-  status: 503,
-  code: "closing",
-  message: "The server is closing. Ask again in a moment.",
-  retryAfter: 1,
-};
-const noMessages: Refused = {
-  status: 400,
-  code: "invalid_request",
-  message: "The body has no list of messages. Send a chat completion request as OpenAI documents it.",
-};
+const unreadBody = { status: 400, code: "invalid_request" } as const;

@@ -4,11 +4,17 @@ import { isOurs } from "../keys.ts";
 import type { Call } from "./answerer.ts";
 
 /** The client's headers that backends receive. */
-export function passedOn(c: Context): Pick<Call, "headers" | "credentials"> {
+export function passedOn(c: Context): Pick<Call, "headers" | "credentials" | "keyHeader"> {
   const credentials = named(c, theirOwn);
+  const isInOwnHeader = credentials.authorization === undefined && credentials["x-api-key"] !== undefined;
   // Whetstone's own keys never go to a backend
   if (isOurs((credentials.authorization ?? "").replace(/^Bearer +/i, ""))) delete credentials.authorization;
-  return { headers: named(c, forUpstream), credentials };
+  if (isOurs(credentials["x-api-key"] ?? "")) delete credentials["x-api-key"];
+  return {
+    headers: named(c, forUpstream),
+    credentials,
+    ...(isInOwnHeader ? { keyHeader: "x-api-key" } : {}),
+  };
 }
 
 function named(c: Context, names: readonly string[]): Record<string, string> {
@@ -21,12 +27,14 @@ function named(c: Context, names: readonly string[]): Record<string, string> {
 }
 
 /** Headers with provider keys and account ids. */
-const theirOwn = ["authorization", "openai-organization", "openai-project"];
+const theirOwn = ["authorization", "x-api-key", "openai-organization", "openai-project"];
 
 const forUpstream = [
   "accept",
   "idempotency-key",
   "openai-beta",
+  "anthropic-version",
+  "anthropic-beta",
   "http-referer",
   "x-title",
   "traceparent",
@@ -35,7 +43,9 @@ const forUpstream = [
 
 export const passedBack = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).filter(([name]) => forClient.has(name) || /^(x-ratelimit-|openai-)/.test(name)),
+    Object.entries(headers).filter(
+      ([name]) => forClient.has(name) || /^(x-ratelimit-|openai-|anthropic-)/.test(name),
+    ),
   );
 
 const forClient: ReadonlySet<string> = new Set([
@@ -45,6 +55,7 @@ const forClient: ReadonlySet<string> = new Set([
   "retry-after-ms",
   "x-should-retry",
   "x-request-id",
+  "request-id",
 ]);
 
 /** Parses a comma-separated header; nothing if it is absent. */

@@ -41,7 +41,7 @@ export interface Passing {
  */
 export async function whole(
   { answered, growing, ask, id, gone, end }: Passing,
-  { headers }: ResponseHead,
+  headersNow: () => ResponseHead["headers"],
   durable: boolean,
   hand: (body: string | Uint8Array) => Promise<Response>,
 ): Promise<Response> {
@@ -56,7 +56,7 @@ export async function whole(
   } catch (e) {
     const error = gone.aborted ? clientGone : messageOf(e);
     await end({ status: "cut", error }).catch(() => undefined);
-    return unreachable(error, headers);
+    return unreachable(error, headersNow());
   }
   const bytes = Buffer.concat(chunks);
   const failed = answered.status >= 400;
@@ -65,12 +65,12 @@ export async function whole(
   try {
     const read = await readAnswer(bytes);
     if (read) growing.take(read.body);
-    if (read && !failed) shown = rewritten(read.text, read.body, ask, id, false) ?? "";
+    if (read && !failed && !ask.asIs) shown = rewritten(read.text, read.body, ask, id, false) ?? "";
   } catch (e) {
     how = { status: "failed", error: unreadable(e) };
     if (!failed && isAskedMore(ask)) {
       await end(how).catch(() => undefined);
-      return unpassable(messageOf(e), headers);
+      return unpassable(messageOf(e), headersNow());
     }
   }
   if (failed) how = { status: "failed", ...statusError(answered.status, growing) };
@@ -82,7 +82,7 @@ export async function whole(
   try {
     await end(how);
   } catch (e) {
-    return unkept(e, headers);
+    return unkept(e, headersNow());
   }
   return hand(shown);
 }
@@ -144,7 +144,7 @@ export async function* relayed({
     if (unread !== undefined) return { status: "failed", error: unreadable(unread) };
     return growing.ended() || growing.result().choices.length === 0
       ? { status: "complete" }
-      : { status: "cut", error: "the upstream closed before the response was complete" };
+      : { status: "cut", error: growing.result().error ?? brokeOff, why: brokeOff };
   };
   let isDone = false;
   try {
@@ -154,13 +154,14 @@ export async function* relayed({
       for (const event of events) {
         length += event.text.length;
         requireBounded(length);
-        if (event.data === "[DONE]" && !isDone) {
+        const text = shownOf(event);
+        if ((event.data === "[DONE]" || growing.isDone?.()) && !isDone) {
           isDone = true;
           if (shown !== "") yield Buffer.from(shown);
           shown = "";
           await end(asItEnded());
         }
-        shown += shownOf(event);
+        shown += text;
       }
       if (shown !== "") yield Buffer.from(shown);
     }
@@ -183,7 +184,7 @@ export async function* relayed({
 /** The text of a response or event as the client gets it; nothing if no part of it is for the client. */
 function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean): string | undefined {
   const given = objectOf(body);
-  if (!given) return text;
+  if (!given || ask.asIs) return text;
   const anew = (value: Json): string =>
     event ? `data: ${JSON.stringify(value)}\n\n` : JSON.stringify(value);
   if (isAskedMore(ask)) {
@@ -195,6 +196,7 @@ function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean
   return changed === text ? anew({ ...given, id }) : changed;
 }
 
+const brokeOff = "the upstream closed before the response was complete";
 export const clientGone = "the client went away";
 
 /** The refusal if the upstream did not respond. OpenAI clients retry automatically after this status. */

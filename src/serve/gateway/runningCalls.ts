@@ -1,5 +1,6 @@
 /** Calls that the gateway is answering: counts them, and records each once when it ends. */
 import { messageOf } from "../../core/errors.ts";
+import type { Id } from "../../core/types.ts";
 import type { Recorder } from "../../store/trafficStore.ts";
 import type { Answered } from "./answerer.ts";
 import type { Assembler } from "./assemble.ts";
@@ -25,12 +26,19 @@ export interface NewCall {
   readonly durable: boolean;
   /** Resolves to whether the stored session could be read. Undefined: there is nothing to read. */
   readonly resumed: Promise<boolean> | undefined;
+  /** Whether the client keeps the id that the upstream gave its answer. */
+  readonly keepsId: boolean;
 }
 
 export interface RunningCall extends NewCall {
   /** The backend's response; the caller sets it once there is one. */
   answered?: Answered;
   readonly isEnded: boolean;
+  /**
+   * The id under which the call is recorded, fixed when it is first asked for. Where the client keeps the upstream's id and that
+   * is known and usable, it is that one; otherwise the gateway's.
+   */
+  id(): Id;
   /** Records how the call ended, once. Only durable calls wait for it. */
   end(how: HowEnded): Promise<void>;
 }
@@ -43,12 +51,18 @@ export interface GatewayState {
   readonly cut: number;
   readonly failed: number;
   readonly running: number;
+  /** The server is closing: new calls are refused. */
+  readonly draining: boolean;
+  /** Calls that were passed on without a record, such as embeddings. */
+  readonly unrecorded: number;
   /** Number of new trajectories, by the reason for the cut. */
   readonly trajectoryCuts: Partial<Record<Cut, number>>;
 }
 
 export interface RunningCalls {
   begin(call: NewCall): RunningCall;
+  /** Begins a call that is counted and not recorded. @returns ends it. */
+  beginUnrecorded(): () => void;
   readonly isDraining: boolean;
   state(): GatewayState;
   recorded(): Promise<void>;
@@ -60,12 +74,21 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
   const trajectoryCuts: Partial<Record<Cut, number>> = {};
   /** Records that wait until their session is read. */
   const recording = new Set<Promise<void>>();
+  /** Upstreams' ids that calls are recorded under, the latest; not every upstream's ids are unique. */
+  const taken = new Set<Id>();
+  let unrecorded = 0;
   let running = 0;
   let draining = false;
   let drained = (): void => {};
 
-  async function record({ underway, growing, durable, resumed, answered }: RunningCall, how: HowEnded) {
-    const { id, opened, user } = underway;
+  function leave(): void {
+    if (--running === 0 && draining) drained();
+  }
+
+  async function record(call: RunningCall, how: HowEnded) {
+    const { underway, growing, durable, resumed, answered } = call;
+    const { opened, user } = underway;
+    const id = call.id();
     // synchronous, unless the session has to be read first
     let known = true;
     if (resumed) known = await soon(resumed);
@@ -87,7 +110,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`);
     }
     if (status !== "complete") log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`);
-    const response = served(underway, { ...result, choices }, place, {
+    const response = served({ ...underway, id }, { ...result, choices }, place, {
       status,
       ...(error === undefined ? {} : { error }),
       at: ending,
@@ -104,8 +127,14 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       counts.calls++;
       running++;
       let ended: Promise<void> | undefined;
+      let fixed: Id | undefined;
       return {
         ...call,
+        id() {
+          const theirs = call.keepsId && fixed === undefined ? call.growing.result().id : undefined;
+          fixed ??= theirs !== undefined && takes(taken, theirs) ? theirs : id;
+          return fixed;
+        },
         get isEnded() {
           return ended !== undefined;
         },
@@ -115,7 +144,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
               recording.delete(mine);
               // in case recording failed before
               sessions.abandon(opened);
-              if (--running === 0 && draining) drained();
+              leave();
             });
             if (!call.durable) mine.catch((e: unknown) => log(`${id} was not recorded: ${messageOf(e)}`));
             if (call.resumed) recording.add(mine);
@@ -125,10 +154,15 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
         },
       };
     },
+    beginUnrecorded() {
+      unrecorded++;
+      running++;
+      return leave;
+    },
     get isDraining() {
       return draining;
     },
-    state: () => ({ ...counts, running, trajectoryCuts: { ...trajectoryCuts } }),
+    state: () => ({ ...counts, running, draining, unrecorded, trajectoryCuts: { ...trajectoryCuts } }),
     async recorded() {
       await Promise.allSettled(recording);
     },
@@ -140,6 +174,19 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       });
     },
   };
+}
+
+/** Most upstreams' ids that are remembered. */
+const mostTaken = 100_000;
+/** An id with room for chance: a short one may be a counter, or come twice. */
+const looksUnique = /^[A-Za-z]+[_-][\w-]{16,180}$/;
+
+/** Takes an id, once; false for one that is taken or cannot be unique. */
+function takes(taken: Set<Id>, id: Id): boolean {
+  if (taken.has(id) || !looksUnique.test(id)) return false;
+  taken.add(id);
+  if (taken.size > mostTaken) for (const oldest of taken) return taken.delete(oldest);
+  return true;
 }
 
 /** Whether it could be read in time. The timer is cleared at the end, since a timer would keep the call's objects alive. */

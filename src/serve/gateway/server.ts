@@ -3,11 +3,12 @@ import { type Env, Hono } from "hono";
 import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
 import type { ReleaseControllerOptions } from "../../release/controller.ts";
-import type { Recorder, TrafficStore } from "../../store/trafficStore.ts";
+import type { Recorder, RecorderState, TrafficStore } from "../../store/trafficStore.ts";
 import { type Gate, type Gated, type GateOptions, gate, requireKeys } from "../auth.ts";
 import { failed } from "../failed.ts";
 import { inbox } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
+import { metrics } from "../metrics.ts";
 import { traces } from "../otlp.ts";
 import { type Refused, refusal } from "../refusal.ts";
 import { isLoopback } from "../requestOrigin.ts";
@@ -57,7 +58,9 @@ export interface ProductionServer {
  * @throws WhetstoneError `config.invalid` for an address that other machines can reach without a key in the store, or a port that is taken.
  */
 export async function serveProduction(options: ProductionServerOptions): Promise<ProductionServer> {
-  const { production, recorder, versions, signing, host = "127.0.0.1", port = 0, log = () => {} } = options;
+  const { production, versions, signing, host = "127.0.0.1", port = 0, log = () => {} } = options;
+  const measured = metrics();
+  const recorder = measured.measuring(options.recorder);
   await requireKeys(production, host);
   // calls are passed on even if the store fails: the recorder reports the cause
   await production.ready().catch(() => undefined);
@@ -92,6 +95,19 @@ export async function serveProduction(options: ProductionServerOptions): Promise
         ...live,
         sessions: sessions.size,
       });
+    })
+    .get("/readyz", (c) => {
+      const why = unready(passing.state(), recorder.state());
+      return why === undefined ? c.json({ ready: true }) : c.json({ ready: false, why }, 503);
+    })
+    .get("/metrics", door.allow("read"), async (c) => {
+      const text = await measured.text({
+        gateway: passing.state,
+        recorder,
+        sessions: () => sessions.size,
+        live: () => versions.state.versions,
+      });
+      return c.body(text, 200, { "content-type": measured.contentType });
     })
     .route("/", passing.app)
     .route("/", inbox({ production, recorder: { ...recorder, tried }, gate: door }))
@@ -133,6 +149,13 @@ export async function serveProduction(options: ProductionServerOptions): Promise
   };
 }
 
+/** Why no more calls should be sent here, if so. A server whose versions cannot be read goes on with those it has. */
+function unready({ draining }: GatewayState, { failing }: RecorderState): string | undefined {
+  if (draining) return "the server is closing";
+  if (failing === "full") return "the store's disk is full";
+  return failing === undefined ? undefined : "the store cannot be written";
+}
+
 /** Waits at most `ms`. The timer keeps the process alive, so that it does not exit before the rest is on disk. */
 async function atMost(ms: number, what: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -147,5 +170,5 @@ const nowhere: Refused = {
   status: 404,
   code: "unknown_url",
   message:
-    "The endpoints are /v1/chat/completions, /v1/models, /v1/feedback, /v1/traces, /v1/sessions and /healthz; the first two also below /session/<name>.",
+    "The endpoints are /v1/chat/completions, /v1/responses, /v1/messages, /v1/embeddings, /v1/models, /v1/feedback, /v1/traces, /v1/sessions, /healthz, /readyz and /metrics; the first five also below /session/<name>.",
 };

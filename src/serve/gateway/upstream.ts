@@ -4,8 +4,9 @@ import { parsed } from "../../common/text/toolCalls.ts";
 import { listOf, objectOf, textOf as textIn } from "../../core/json.ts";
 import { said } from "../../http/body.ts";
 import { decoded, textOf } from "./answerBody.ts";
-import type { Answerer, Call } from "./answerer.ts";
+import type { Answered, Answerer, Call } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";
+import type { Route } from "./protocol.ts";
 import { guardedLookup, upstreamBase } from "./target.ts";
 
 /** Settings of {@link upstream}. */
@@ -38,49 +39,53 @@ export function upstream(options: UpstreamOptions): Answerer {
     headersTimeout: patience,
     bodyTimeout: patience,
   });
-  const credentialsOf = ({ credentials }: Pick<Call, "credentials">): Call["credentials"] => {
-    if (key !== undefined) return { authorization: `Bearer ${key}` };
-    return clientKeys ? credentials : {};
+  const credentialsOf = ({ credentials, keyHeader }: Pick<Call, "credentials" | "keyHeader">) => {
+    if (key === undefined) return clientKeys ? credentials : {};
+    return keyHeader === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
   };
+  async function post(route: Route, call: Call): Promise<Answered> {
+    const { body, headers, gone, query = "" } = call;
+    const send = () =>
+      pool.request({
+        path: `${path}${route}${query}`,
+        method: "POST",
+        signal: gone,
+        // ask for an uncompressed body, since the gateway parses it
+        headers: {
+          ...headers,
+          ...credentialsOf(call),
+          "content-type": "application/json",
+          "accept-encoding": "identity",
+        },
+        body,
+      });
+    const answer = await send().catch((e: unknown) => {
+      if (!hasBroken(e) || gone.aborted) throw e;
+      if (headers["idempotency-key"] === undefined) throw new Error(maybeTaken(e.message), { cause: e });
+      return send();
+    });
+    if (!isAnswer(answer.statusCode)) {
+      await answer.body.dump();
+      throw new Error(`it responded with status ${answer.statusCode}, which is not a final status`);
+    }
+    const read = single(answer.headers);
+    const encoding = read["content-encoding"] ?? "";
+    const plain = decoded(answer.body, encoding);
+    if (!plain) {
+      await answer.body.dump();
+      throw new Error(`it responded with the content encoding ${said(encoding)}, although none was accepted`);
+    }
+    return { status: answer.statusCode, headers: read, body: plain };
+  }
   return {
     ...(model === undefined ? {} : { model }),
     ...(exact === undefined ? {} : { exact }),
-
-    async chat(call) {
-      const { body, headers, gone } = call;
-      const send = () =>
-        pool.request({
-          path: `${path}/chat/completions`,
-          method: "POST",
-          signal: gone,
-          // ask for an uncompressed body, since the gateway parses it
-          headers: {
-            ...headers,
-            ...credentialsOf(call),
-            "content-type": "application/json",
-            "accept-encoding": "identity",
-          },
-          body,
-        });
-      const answer = await send().catch((e: unknown) => {
-        if (!hasBroken(e) || gone.aborted) throw e;
-        if (headers["idempotency-key"] === undefined) throw new Error(maybeTaken(e.message), { cause: e });
-        return send();
-      });
-      if (!isAnswer(answer.statusCode)) {
-        await answer.body.dump();
-        throw new Error(`it responded with status ${answer.statusCode}, which is not a final status`);
-      }
-      const read = single(answer.headers);
-      const encoding = read["content-encoding"] ?? "";
-      const plain = decoded(answer.body, encoding);
-      if (!plain) {
-        await answer.body.dump();
-        throw new Error(
-          `it responded with the content encoding ${said(encoding)}, although none was accepted`,
-        );
-      }
-      return { status: answer.statusCode, headers: read, body: plain };
+    chat: (call) => post("/chat/completions", call),
+    others: {
+      "/responses": (call) => post("/responses", call),
+      "/messages": (call) => post("/messages", call),
+      "/messages/count_tokens": (call) => post("/messages/count_tokens", call),
+      "/embeddings": (call) => post("/embeddings", call),
     },
 
     async models(call) {

@@ -47,6 +47,7 @@ export function withArtefact({
   hintSeconds = 10,
 }: WithArtefactOptions): Answerer {
   const hintFor = guide && hintsOf(guide, { tokens: hintTokens, seconds: hintSeconds });
+  const embed = over.others?.["/embeddings"];
   async function chat(call: Call) {
     const body = parsed(typeof call.body === "string" ? call.body : Buffer.from(call.body).toString("utf8"));
     const asked = readAsked(body);
@@ -73,6 +74,8 @@ export function withArtefact({
     ...(over.model === undefined ? {} : { model: over.model }),
     ...(over.exact === undefined ? {} : { exact: over.exact }),
     chat,
+    // an artefact is added to chat completions alone: other conversations are refused, since they would go on without it
+    ...(embed && { others: { "/embeddings": embed } }),
     models: over.models,
     close: async () => {},
   };

@@ -6,6 +6,7 @@ import { sumTo } from "./sumTo.ts";
 const operation = binary(
   "add",
   "Add",
+  (a, b) => `(${a} + ${b})`,
   (a, b) => a + b,
   (a, b, _y, g) => [sumTo(g, a.shape), sumTo(g, b.shape)],
 );

@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import { sameShape, show } from "../shape.ts";
+import { lastOf } from "../wgsl/lowering.ts";
 import { pickMany } from "./pickMany.ts";
 
 const operation: Operation<null> = {
@@ -8,6 +9,20 @@ const operation: Operation<null> = {
   gradient: ({ inputs: [, ids] }, g) => [g, undefined, pickMany(g, ids!)],
   onnx: (_, inputs, emit) =>
     emit.node("ScatterElements", inputs, { axis: { int: -1 }, reduction: { text: "add" } }),
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const n = lastOf(y.shape);
+      const count = lastOf(y.inputs[1]!.shape);
+      const row = code.name("u32", `(${at} / ${n}u)`);
+      const column = code.name("u32", `(${at} % ${n}u)`);
+      const added = code.total(count, (k) => {
+        const i = code.name("u32", `(${row} * ${count}u + ${k})`);
+        return `select(0.0, ${code.read(2, i)}, u32(${code.read(1, i)}) == ${column})`;
+      });
+      return `(${code.read(0, at)} + ${added})`;
+    },
+  },
   reference: (y, [x, ids, values]) => {
     const n = y.shape.at(-1)!;
     const count = y.inputs[1]!.shape.at(-1)!;

@@ -16,6 +16,7 @@ const operation: Operation<Required<MatmulOptions>> = {
       transA: { int: Number(transposeA) },
       transB: { int: Number(transposeB) },
     }),
+  wgsl: { kind: "addProduct", attributes: (y) => y.attributes },
   reference: (y, [sum, a, b]) => {
     const product = matmul(y.inputs[1]!, y.inputs[2]!, y.attributes);
     return product.op.reference(product, [a!, b!]).map((x, i) => x + sum![i]!);

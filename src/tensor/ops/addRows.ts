@@ -22,6 +22,7 @@ const operation: Operation<null> = {
     );
     return emit.node("Reshape", [sums, emit.list(y.shape)]);
   },
+  wgsl: { kind: "addRows" },
   reference: (y, [ids, rows]) => {
     const width = sizeOf(y.shape.slice(1));
     const result = new Float64Array(sizeOf(y.shape));

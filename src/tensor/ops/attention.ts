@@ -2,9 +2,11 @@ import { TensorError } from "../error.ts";
 import { constant, node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import type { Emit } from "../onnx.ts";
 import { broadcastShapes, expand, type Shape, sameShape, show, sizeOf } from "../shape.ts";
+import { add } from "./add.ts";
 import { matmul } from "./matmul.ts";
 import { mul } from "./mul.ts";
 import { reshape } from "./reshape.ts";
+import { softmax } from "./softmax.ts";
 import { sub } from "./sub.ts";
 
 interface Attributes {
@@ -42,6 +44,30 @@ function weightsOf(y: Tensor<Attributes>, [q, k, , mask]: readonly Float64Array[
   return result;
 }
 
+/** The weights by plain operations. Queries of the heads that share a key head are stacked. */
+function softmaxOfScores(y: Tensor<Attributes>): Tensor {
+  const [q, k, , mask] = y.inputs as [Tensor, Tensor, Tensor, Tensor];
+  const [B, H, S, d] = q.shape as [number, number, number, number];
+  const [, G] = k.shape as [number, number];
+  const scores = matmul(reshape(q, [B, G, (H / G) * S, d]), k, {
+    transposeB: true,
+    scale: y.attributes.scale,
+  });
+  return softmax(add(reshape(scores, y.shape), mask));
+}
+
+/** Most keys whose weights one WGSL workgroup holds in its own memory. */
+const mostAtOnce = 2048;
+
+/** Attention of one query per head, as when a reply is sampled. Made by the WGSL planner only. */
+const once: Operation<Attributes> = {
+  name: "attendOnce",
+  gradient: () => [],
+  onnx: (y, inputs, emit) => emitBoth(y, inputs, emit)[0],
+  wgsl: { kind: "attendOnce", scale: (y) => y.attributes.scale },
+  reference: (y, inputs) => operation.reference(y, inputs),
+};
+
 const weights: Operation<Attributes> = {
   name: "attentionWeights",
   gradient: () => {
@@ -52,6 +78,7 @@ const weights: Operation<Attributes> = {
     });
   },
   onnx: (y, inputs, emit) => emitBoth(y, inputs, emit)[1],
+  wgsl: { kind: "rewrite", as: softmaxOfScores },
   reference: weightsOf,
 };
 
@@ -77,6 +104,17 @@ const operation: Operation<Attributes> = {
     ];
   },
   onnx: (y, inputs, emit) => emitBoth(y, inputs, emit)[0],
+  wgsl: {
+    kind: "rewrite",
+    as: (y) => {
+      const [q, k, v] = y.inputs as [Tensor, Tensor, Tensor];
+      const [B, H, S] = q.shape as [number, number, number];
+      const [, G, T] = k.shape as [number, number, number];
+      if (S === 1 && T <= mostAtOnce) return node(once, y.inputs, y.attributes, y.shape);
+      const P = softmaxOfScores(node(weights, y.inputs, y.attributes, [B, H, S, T]));
+      return reshape(matmul(reshape(P, [B, G, (H / G) * S, T]), v), y.shape);
+    },
+  },
   reference: (y, inputs) => {
     const [B, H, S, d] = y.shape as [number, number, number, number];
     const [, G, T] = y.inputs[1]!.shape as [number, number, number];

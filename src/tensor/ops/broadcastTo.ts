@@ -1,12 +1,14 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, type Tensor, type TensorLike, toTensor } from "../graph.ts";
 import { broadcastShapes, expand, type Shape, sameShape, show } from "../shape.ts";
+import { readBroadcast } from "../wgsl/code.ts";
 import { sumTo } from "./sumTo.ts";
 
 const operation: Operation<null> = {
   name: "broadcastTo",
   gradient: ({ inputs: [x] }, g) => [sumTo(g, x!.shape)],
   onnx: (y, [x], emit) => emit.node("Expand", [x!, emit.list(y.shape)]),
+  wgsl: { kind: "map", element: (y, at, code) => readBroadcast(code, y, 0, at) },
   reference: (y, [x]) => expand(x!, y.inputs[0]!.shape, y.shape),
   again: "free",
 };

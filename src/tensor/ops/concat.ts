@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import { checkAxis, ravel, show, unravel } from "../shape.ts";
+import { stridesOf, wgslType } from "../wgsl/code.ts";
 import { slice } from "./slice.ts";
 
 interface Attributes {
@@ -21,6 +22,29 @@ const operation: Operation<Attributes> = {
     return inputs.map((_, i) => slice(g, axis, at[i]!, at[i + 1]!));
   },
   onnx: (y, inputs, emit) => emit.node("Concat", inputs, { axis: { int: y.attributes.axis } }),
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const { axis } = y.attributes;
+      const inner = stridesOf(y.shape)[axis]!;
+      const along = code.name("u32", `((${at} / ${inner}u) % ${y.shape[axis]!}u)`);
+      const before = code.name("u32", `(${at} / ${inner * y.shape[axis]!}u)`);
+      const rest = code.name("u32", `(${at} % ${inner}u)`);
+      const start = offsets(y.inputs, axis);
+      const part = (i: number): string => {
+        const length = y.inputs[i]!.shape[axis]!;
+        const own = (): string =>
+          code.read(
+            i,
+            code.name("u32", `((${before} * ${length}u + ${along} - ${start[i]!}u) * ${inner}u + ${rest})`),
+          );
+        return i === y.inputs.length - 1
+          ? own()
+          : code.choose(wgslType(y.dtype), `(${along} < ${start[i + 1]!}u)`, own, () => part(i + 1));
+      };
+      return part(0);
+    },
+  },
   reference: (y, parts) => {
     const { axis } = y.attributes;
     const at = offsets(y.inputs, axis);

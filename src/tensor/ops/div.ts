@@ -7,6 +7,7 @@ import { sumTo } from "./sumTo.ts";
 const operation = binary(
   "div",
   "Div",
+  (a, b) => `(${a} / ${b})`,
   (a, b) => a / b,
   (a, b, y, g) => {
     const part = div(g, b);

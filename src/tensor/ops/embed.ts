@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { constant, node, type Operation, type Tensor } from "../graph.ts";
 import { checkAxis, ravel, show, sizeOf, unravel } from "../shape.ts";
+import { literal, stridesOf, wgslType } from "../wgsl/code.ts";
 import { concat } from "./concat.ts";
 import { slice } from "./slice.ts";
 
@@ -21,6 +22,22 @@ const operation: Operation<Attributes> = {
     return emit.node("Concat", [...zeros(from), x!, ...zeros(y.shape[axis]! - from - length)], {
       axis: { int: axis },
     });
+  },
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const { axis, from } = y.attributes;
+      const length = y.inputs[0]!.shape[axis]!;
+      const inner = stridesOf(y.shape)[axis]!;
+      const along = code.name("u32", `((${at} / ${inner}u) % ${y.shape[axis]!}u)`);
+      const own = `(((${at} / ${inner * y.shape[axis]!}u) * ${length}u + ${along} - ${from}u) * ${inner}u + ${at} % ${inner}u)`;
+      return code.choose(
+        wgslType(y.dtype),
+        `(${along} >= ${from}u && ${along} < ${from + length}u)`,
+        () => code.read(0, code.name("u32", own)),
+        () => literal(y.dtype, 0),
+      );
+    },
   },
   reference: (y, [x]) => {
     const { axis, from } = y.attributes;

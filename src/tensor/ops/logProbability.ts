@@ -2,10 +2,12 @@ import { node, type Operation, type Tensor } from "../graph.ts";
 import { addAt } from "./addAt.ts";
 import { exp } from "./exp.ts";
 import { logSoftmax } from "./logSoftmax.ts";
+import { logSumExp } from "./logSumExp.ts";
 import { mul } from "./mul.ts";
 import { neg } from "./neg.ts";
 import { pick } from "./pick.ts";
 import { reshape } from "./reshape.ts";
+import { sub } from "./sub.ts";
 
 const operation: Operation<null> = {
   name: "logProbability",
@@ -21,6 +23,10 @@ const operation: Operation<null> = {
     const all = emit.node("LogSoftmax", [logits!], { axis: { int: -1 } });
     const picked = emit.node("GatherElements", [all, column], { axis: { int: -1 } });
     return emit.node("Reshape", [picked, emit.list(y.shape)]);
+  },
+  wgsl: {
+    kind: "rewrite",
+    as: ({ inputs: [x, ids] }) => sub(pick(x!, ids!), reshape(logSumExp(x!), ids!.shape)),
   },
   reference: (y, [logits, ids]) => {
     const n = y.inputs[0]!.shape.at(-1)!;

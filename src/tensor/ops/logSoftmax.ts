@@ -1,5 +1,6 @@
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import { exp } from "./exp.ts";
+import { logSumExp } from "./logSumExp.ts";
 import { mul } from "./mul.ts";
 import { sub } from "./sub.ts";
 import { sum } from "./sum.ts";
@@ -8,6 +9,7 @@ const operation: Operation<null> = {
   name: "logSoftmax",
   gradient: (y, g) => [sub(g, mul(exp(y), sum(g, [-1], { keep: true })))],
   onnx: (_, inputs, emit) => emit.node("LogSoftmax", inputs, { axis: { int: -1 } }),
+  wgsl: { kind: "rewrite", as: ({ inputs: [x] }) => sub(x!, logSumExp(x!)) },
   reference: (y, [x]) => {
     const n = y.shape.at(-1) ?? 1;
     return x!.map((v, i) => {

@@ -47,6 +47,10 @@ const operation: Operation<Required<MatmulOptions>> = {
         )
       : emit.node("MatMul", inputs);
   },
+  wgsl: {
+    kind: "product",
+    attributes: (y) => y.attributes,
+  },
   reference: (y, [a, b]) => {
     const { transposeA, transposeB, scale } = y.attributes;
     const [sa, sb] = y.inputs.map((x) => x.shape) as [Shape, Shape];

@@ -28,6 +28,7 @@ const operation: Operation<ReduceAttributes> = {
     emit.node("ReduceMax", [x!, emit.list(y.attributes.axes)], {
       keepdims: { int: Number(y.attributes.keep) },
     }),
+  wgsl: { kind: "reduce", by: "max", axes: (y) => y.attributes.axes },
   reference: (y, [x]) => {
     const result = new Float64Array(sizeOf(y.shape)).fill(-Infinity);
     for (const [from, to] of targets(y.inputs[0]!.shape, y.attributes.axes)) {

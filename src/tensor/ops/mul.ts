@@ -6,6 +6,7 @@ const operation: Operation<null> = {
   ...binary(
     "mul",
     "Mul",
+    (a, b) => `(${a} * ${b})`,
     (a, b) => a * b,
     (a, b, _y, g) => [sumTo(mul(g, b), a.shape), sumTo(mul(g, a), b.shape)],
   ),

@@ -4,6 +4,7 @@ import type { Tensor, TensorLike } from "../graph.ts";
 const operation = unary(
   "neg",
   "Neg",
+  (x) => `(-${x})`,
   (x) => -x,
   (_x, _y, g) => neg(g),
 );

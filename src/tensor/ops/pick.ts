@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import { sameShape, show } from "../shape.ts";
+import { lastOf } from "../wgsl/lowering.ts";
 import { place } from "./place.ts";
 
 const operation: Operation<null> = {
@@ -12,6 +13,11 @@ const operation: Operation<null> = {
       emit.node("GatherElements", [x!, one], { axis: { int: -1 } }),
       emit.list(y.shape),
     ]);
+  },
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) =>
+      code.read(0, code.name("u32", `(${at} * ${lastOf(y.inputs[0]!.shape)}u + u32(${code.read(1, at)}))`)),
   },
   reference: (y, [x, ids]) => {
     const n = y.inputs[0]!.shape.at(-1)!;

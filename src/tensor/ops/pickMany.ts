@@ -1,12 +1,23 @@
 import { TensorError } from "../error.ts";
 import { constant, node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import { sameShape, show } from "../shape.ts";
+import { lastOf } from "../wgsl/lowering.ts";
 import { addAt } from "./addAt.ts";
 
 const operation: Operation<null> = {
   name: "pickMany",
   gradient: ({ inputs: [x, ids] }, g) => [addAt(constant(0, x!.shape), ids!, g), undefined],
   onnx: (_, inputs, emit) => emit.node("GatherElements", inputs, { axis: { int: -1 } }),
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const row = `(${at} / ${lastOf(y.shape)}u)`;
+      return code.read(
+        0,
+        code.name("u32", `(${row} * ${lastOf(y.inputs[0]!.shape)}u + u32(${code.read(1, at)}))`),
+      );
+    },
+  },
   reference: (y, [x, ids]) => {
     const n = y.inputs[0]!.shape.at(-1)!;
     const count = y.shape.at(-1)!;

@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import { sameShape, show, sizeOf } from "../shape.ts";
+import { lastOf } from "../wgsl/lowering.ts";
 import { pick } from "./pick.ts";
 
 const operation: Operation<null> = {
@@ -11,6 +12,13 @@ const operation: Operation<null> = {
     return emit.node("ScatterElements", [emit.filled("float32", y.shape, 0), ids!, values!], {
       axis: { int: -1 },
     });
+  },
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const row = code.name("u32", `(${at} / ${lastOf(y.shape)}u)`);
+      return `select(0.0, ${code.read(1, row)}, u32(${code.read(0, row)}) == ${at} % ${lastOf(y.shape)}u)`;
+    },
   },
   reference: (y, [ids, values]) => {
     const n = y.shape.at(-1)!;

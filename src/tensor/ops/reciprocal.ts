@@ -7,6 +7,7 @@ import { square } from "./square.ts";
 const operation = unary(
   "reciprocal",
   "Reciprocal",
+  (x) => `(1.0 / ${x})`,
   (x) => 1 / x,
   (_x, y, g) => neg(mul(g, square(y))),
 );

@@ -6,6 +6,7 @@ const operation: Operation<null> = {
   name: "reshape",
   gradient: ({ inputs: [x] }, g) => [reshape(g, x!.shape)],
   onnx: (y, [x], emit) => emit.node("Reshape", [x!, emit.list(y.shape)]),
+  wgsl: { kind: "view" },
   reference: (_, [x]) => x!,
   again: "free",
 };

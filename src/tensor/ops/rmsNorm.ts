@@ -2,9 +2,13 @@ import { TensorError } from "../error.ts";
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import type { Emit } from "../onnx.ts";
 import { sameShape, show, sizeOf } from "../shape.ts";
+import { add } from "./add.ts";
 import { matmul } from "./matmul.ts";
+import { mean } from "./mean.ts";
 import { mul } from "./mul.ts";
 import { reshape } from "./reshape.ts";
+import { rsqrt } from "./rsqrt.ts";
+import { square } from "./square.ts";
 import { sub } from "./sub.ts";
 
 interface Attributes {
@@ -31,6 +35,11 @@ const inverse: Operation<Attributes> = {
     });
   },
   onnx: (y, inputs, emit) => emitBoth(y, inputs, emit)[1]!,
+  wgsl: {
+    kind: "rewrite",
+    as: ({ inputs: [x], attributes }) =>
+      rsqrt(add(mean(square(x!), [-1], { keep: true }), attributes.epsilon)),
+  },
   reference: (y, [x]) => {
     const n = y.inputs[0]!.shape.at(-1)!;
     return Float64Array.from({ length: x!.length / n }, (_, i) => {
@@ -54,6 +63,7 @@ const operation: Operation<Attributes> = {
     return [reshape(toX, whole!.shape), reshape(matmul(reshape(r, [1, count]), along), weight!.shape)];
   },
   onnx: (y, inputs, emit) => emitBoth(y, inputs, emit)[0]!,
+  wgsl: { kind: "rmsNorm", epsilon: (y) => y.attributes.epsilon },
   reference: (y, [x, weight]) => {
     const n = y.shape.at(-1)!;
     return x!.map((v, i) => {

@@ -2,6 +2,8 @@ import { TensorError } from "../error.ts";
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import type { Emit } from "../onnx.ts";
 import { broadcastShapes, expand, type Shape, sameShape, show, sizeOf } from "../shape.ts";
+import { broadcastStrides, strided } from "../wgsl/code.ts";
+import { lastOf } from "../wgsl/lowering.ts";
 import { neg } from "./neg.ts";
 
 const half = (shape: Shape): number[] => shape.with(-1, shape.at(-1)! / 2);
@@ -30,6 +32,22 @@ const operation: Operation<null> = {
       "com.microsoft",
     );
     return reshaped(turned, emit.list(y.shape));
+  },
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const n = lastOf(y.shape) / 2;
+      const column = code.name("u32", `(${at} % ${2 * n}u)`);
+      const inFirst = code.name("bool", `(${column} < ${n}u)`);
+      const angle = code.name("u32", `((${at} / ${2 * n}u) * ${n}u + ${column} % ${n}u)`);
+      const of = (input: number): string => {
+        const strides = broadcastStrides(y.inputs[input]!.shape, half(y.shape));
+        return code.read(input, code.name("u32", strided(angle, half(y.shape), strides)));
+      };
+      const other = code.read(0, code.name("u32", `select(${at} - ${n}u, ${at} + ${n}u, ${inFirst})`));
+      const turned = `select(${other}, -${other}, ${inFirst})`;
+      return `(${code.read(0, at)} * ${of(1)} + ${turned} * ${of(2)})`;
+    },
   },
   reference: (y, [x, cos, sin]) => {
     const n = y.shape.at(-1)! / 2;

@@ -18,6 +18,7 @@ const operation: Operation<null> = {
       emit.node("Cast", [index!], { to: { int: elementType("int64") } }),
       updates!,
     ]),
+  wgsl: { kind: "scatter" },
   reference: (y, [cache, index, updates]) => {
     const depth = y.inputs[1]!.shape.at(-1)!;
     const width = sizeOf(y.shape.slice(depth));

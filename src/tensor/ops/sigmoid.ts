@@ -6,6 +6,7 @@ import { sub } from "./sub.ts";
 const operation = unary(
   "sigmoid",
   "Sigmoid",
+  (x) => `(1.0 / (1.0 + exp(-${x})))`,
   (x) => 1 / (1 + Math.exp(-x)),
   (_x, y, g) => mul(g, mul(y, sub(1, y))),
 );

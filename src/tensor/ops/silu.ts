@@ -9,6 +9,7 @@ const operation: Operation<null> = {
   ...unary(
     "silu",
     (_, [x], emit) => emit.node("Mul", [x!, emit.node("Sigmoid", [x!])]),
+    (x) => `(${x} / (1.0 + exp(-${x})))`,
     (x) => x / (1 + Math.exp(-x)),
     (x, y, g) => {
       const s = sigmoid(x);

@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, type Tensor } from "../graph.ts";
 import { checkAxis, ravel, show, unravel } from "../shape.ts";
+import { strided, stridesOf } from "../wgsl/code.ts";
 import { embed } from "./embed.ts";
 
 interface Attributes {
@@ -14,6 +15,14 @@ const operation: Operation<Attributes> = {
   onnx: (y, [x], emit) => {
     const { axis, from } = y.attributes;
     return emit.node("Slice", [x!, emit.list([from]), emit.list([from + y.shape[axis]!]), emit.list([axis])]);
+  },
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const strides = stridesOf(y.inputs[0]!.shape);
+      const { axis, from } = y.attributes;
+      return code.read(0, code.name("u32", strided(at, y.shape, strides, from * strides[axis]!)));
+    },
   },
   reference: (y, [x]) => {
     const { axis, from } = y.attributes;

@@ -3,7 +3,13 @@ import type { Tensor, TensorLike } from "../graph.ts";
 import { div } from "./div.ts";
 import { mul } from "./mul.ts";
 
-const operation = unary("sqrt", "Sqrt", Math.sqrt, (_x, y, g) => div(mul(g, 0.5), y));
+const operation = unary(
+  "sqrt",
+  "Sqrt",
+  (x) => `sqrt(${x})`,
+  Math.sqrt,
+  (_x, y, g) => div(mul(g, 0.5), y),
+);
 
 /** `√x`. */
 export const sqrt = (x: TensorLike): Tensor => applyUnary(operation, x);

@@ -5,6 +5,7 @@ import { mul } from "./mul.ts";
 const operation = unary(
   "square",
   (_, [x], emit) => emit.node("Mul", [x!, x!]),
+  (x) => `(${x} * ${x})`,
   (x) => x * x,
   (x, _y, g) => mul(g, mul(x, 2)),
 );

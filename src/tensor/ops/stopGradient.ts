@@ -4,6 +4,7 @@ const operation: Operation<null> = {
   name: "stopGradient",
   gradient: () => [undefined],
   onnx: (_, inputs) => inputs[0]!,
+  wgsl: { kind: "view" },
   reference: (_, [x]) => x!,
   again: "free",
 };

@@ -6,6 +6,7 @@ import { sumTo } from "./sumTo.ts";
 const operation = binary(
   "sub",
   "Sub",
+  (a, b) => `(${a} - ${b})`,
   (a, b) => a - b,
   (a, b, _y, g) => [sumTo(g, a.shape), sumTo(neg(g), b.shape)],
 );

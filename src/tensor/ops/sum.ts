@@ -26,6 +26,7 @@ const operation: Operation<ReduceAttributes> = {
     }
     return emit.node("ReduceSum", [x!, emit.list(axes)], { keepdims: { int: Number(keep) } });
   },
+  wgsl: { kind: "reduce", by: "sum", axes: (y) => y.attributes.axes },
   reference: (y, [x]) => {
     const result = new Float64Array(sizeOf(y.shape));
     for (const [from, to] of targets(y.inputs[0]!.shape, y.attributes.axes)) result[to]! += x![from]!;

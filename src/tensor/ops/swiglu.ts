@@ -17,6 +17,13 @@ const operation: Operation<null> = {
   },
   onnx: (_, [gate, up], emit) =>
     emit.node("Mul", [emit.node("Mul", [gate!, emit.node("Sigmoid", [gate!])]), up!]),
+  wgsl: {
+    kind: "map",
+    element: (_, at, code) => {
+      const gate = code.name("f32", code.read(0, at));
+      return `(${gate} / (1.0 + exp(-${gate})) * ${code.read(1, at)})`;
+    },
+  },
   reference: (_, [gate, up]) => gate!.map((x, i) => (x / (1 + Math.exp(-x))) * up![i]!),
 };
 

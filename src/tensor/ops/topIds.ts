@@ -14,6 +14,7 @@ const operation: Operation<null> = {
     });
     return emit.node("Cast", [ids!], { to: { int: elementType("int32") } });
   },
+  wgsl: { kind: "topIds" },
   reference: (y, [x]) => {
     const n = y.inputs[0]!.shape.at(-1)!;
     const k = y.shape.at(-1)!;

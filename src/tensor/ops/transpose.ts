@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, type Tensor } from "../graph.ts";
 import { ravel, show, unravel } from "../shape.ts";
+import { strided, stridesOf } from "../wgsl/code.ts";
 import { reshape } from "./reshape.ts";
 
 interface Attributes {
@@ -16,6 +17,14 @@ const operation: Operation<Attributes> = {
     ),
   ],
   onnx: (y, inputs, emit) => emit.node("Transpose", inputs, { perm: { ints: y.attributes.permutation } }),
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const from = stridesOf(y.inputs[0]!.shape);
+      const strides = y.attributes.permutation.map((axis) => from[axis]!);
+      return code.read(0, code.name("u32", strided(at, y.shape, strides)));
+    },
+  },
   reference: (y, [x]) => {
     const from = y.inputs[0]!.shape;
     return x!.map((_, index) => {

@@ -1,5 +1,6 @@
 import { node, type Operation, requireDType, type Tensor, type TensorLike, toTensor } from "../graph.ts";
 import { broadcastShapes, expand } from "../shape.ts";
+import { readBroadcast } from "../wgsl/code.ts";
 import { sumTo } from "./sumTo.ts";
 
 const operation: Operation<null> = {
@@ -10,6 +11,13 @@ const operation: Operation<null> = {
     sumTo(where(condition!, 0, g), b!.shape),
   ],
   onnx: (_, inputs, emit) => emit.node("Where", inputs),
+  wgsl: {
+    kind: "map",
+    element: (y, at, code) => {
+      const [condition, a, b] = y.inputs.map((_, i) => readBroadcast(code, y, i, at));
+      return `select(${b}, ${a}, ${condition})`;
+    },
+  },
   reference: (y, values) => {
     const [condition, a, b] = values.map((v, i) => expand(v, y.inputs[i]!.shape, y.shape));
     return a!.map((x, i) => (condition![i] ? x : b![i]!));

@@ -11,6 +11,7 @@ function counter(steps: number, mixed: readonly number[], done: () => void): Sam
   return {
     sample: async () => [],
     cancel() {},
+    close() {},
     get busy() {
       return left > 0;
     },

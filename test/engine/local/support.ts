@@ -12,6 +12,7 @@ import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { type DecoderConfig, plain } from "../../../src/engine/local/config.ts";
 import { type Host, startHost } from "../../../src/engine/local/host.ts";
 import { localModel } from "../../../src/engine/local/model.ts";
+import { gridOf } from "../../../src/engine/local/packing.ts";
 import {
   type Adapter,
   type Architecture,
@@ -74,9 +75,17 @@ export interface MakeOptions {
   readonly tokenizer?: TokenizerFiles;
 }
 
+/** `WHETSTONE_TEST_DEVICE=gpu` runs these tests on a graphics adapter. */
+export const device = process.env.WHETSTONE_TEST_DEVICE === "gpu" ? "gpu" : "cpu";
+
 /** An engine thread and models on it; `await using` ends the thread. */
 export function bench(threads = 2, prefixBytes = 0): Bench {
-  const host = startHost({ threads, device: "cpu", prefixBytes });
+  const host = startHost({
+    threads,
+    device,
+    precision: "f32",
+    prefixBytes: device === "gpu" ? 0 : prefixBytes,
+  });
   return {
     host,
     async make(more = {}, options = {}) {
@@ -92,7 +101,14 @@ export function bench(threads = 2, prefixBytes = 0): Bench {
       const contents = { weights, steps: 0, version: 0 };
       const handle = await host.call("create", architecture, { padId, endId }, contents);
       const reader = startReader(files);
-      const parts = { host, architecture, tokenizer: files, reader, places: options.places ?? 4096 };
+      const parts = {
+        host,
+        architecture,
+        tokenizer: files,
+        reader,
+        places: options.places ?? 4096,
+        grid: gridOf(device),
+      };
       return { model: localModel("policy", parts, handle, { version: 0, base: undefined }), weights, config };
     },
     [Symbol.asyncDispose]: () => host.close(),

@@ -34,12 +34,24 @@ interface Habits {
   readonly strict?: boolean;
   /** Leaves out the first token in a prompt's log-probabilities, which has none. */
   readonly headless?: boolean;
+  /** Log-probabilities near this many nats, rounded to bfloat16. */
+  readonly coarse?: number;
 }
 const usual: Habits = { byCount: false, byLength: false, clips: true, thresholds: "ratio", fresh: true };
+
+/** To eight bits of mantissa, to the nearest. */
+function bfloat16(x: number): number {
+  const word = new Uint32Array(Float32Array.of(x).buffer);
+  word[0] = (word[0]! + 0x8000) & 0xffff0000;
+  return new Float32Array(word.buffer)[0]!;
+}
 
 /** ln p of the token at place i of any row is θ_i − 3, so that ∂loss/∂θ_i adds up over rows. */
 function tryOut(habits: Habits, by: Codec = codec) {
   const theta = new Float64Array(64);
+  /** Places of a row differ, as its tokens do. */
+  const read = (x: number, place: number): number =>
+    habits.coarse === undefined ? x - 3 : bfloat16(x + habits.coarse - 0.37 * (place % 7));
   const gradient = new Float64Array(64);
   const samplers: Float64Array[] = [];
   const results: (object | Uint8Array<ArrayBuffer>)[] = [];
@@ -53,7 +65,8 @@ function tryOut(habits: Habits, by: Codec = codec) {
       const { logprobs, advantages } = loss_fn_inputs;
       const N = advantages!.data.length;
       for (let i = 0; i < N; i++) {
-        const ratio = Math.exp(theta[i]! - 3 - logprobs!.data[i]!);
+        const offset = habits.coarse === undefined ? -3 : habits.coarse - 0.37 * (i % 7);
+        const ratio = Math.exp(theta[i]! + offset - logprobs!.data[i]!);
         const high = Number(loss_fn_config.clip_high_threshold);
         const bound = habits.thresholds === "ratio" ? high : 1 + high;
         const free = loss_fn === "importance_sampling" || ratio <= bound;
@@ -72,7 +85,10 @@ function tryOut(habits: Habits, by: Codec = codec) {
       const { data, shape } = loss_fn_inputs.target_tokens!;
       if (shape.length === 1) targets.push([...data]);
       const [, width = 1] = shape;
-      const logprobs = Float32Array.from(data, (_, i) => theta[Math.floor(i / width)]! - 3);
+      const logprobs = Float32Array.from(data, (_, i) => {
+        const at = Math.floor(i / width);
+        return read(theta[at]!, at);
+      });
       return { logprobs: floatTensor(logprobs) };
     });
     if (!p.forward_only) learn(p);
@@ -96,9 +112,9 @@ function tryOut(habits: Habits, by: Codec = codec) {
     if (habits.snapshots === "set back") theta.set(held);
     const of = !habits.fresh ? new Float64Array(64) : habits.snapshots === "follow" ? theta : held;
     const n = prompt.chunks.reduce((sum, c) => sum + (c.type === "encoded_text" ? c.tokens.length : 0), 0);
-    const all = Array.from({ length: n }, (_, i) => (i === 0 ? null : of[i - 1]! - 3));
+    const all = Array.from({ length: n }, (_, i) => (i === 0 ? null : read(of[i - 1]!, i - 1)));
     const logp = habits.headless ? all.slice(1) : all;
-    const own = [of[n - 1]! - 3];
+    const own = [read(of[n - 1]!, n - 1)];
     return later({
       sequences: [{ stop_reason: "length", tokens: [sampling_params.max_tokens ?? 1], logprobs: own }],
       prompt_logprobs: logp,
@@ -220,4 +236,19 @@ test("a tokenizer that knows no word of any text is no hindrance: the ids come f
     assert.ok(Math.max(...row) - Math.min(...row) > vocabulary / 2, `${row}`);
   }
   assert.deepEqual(new Set(targets.map((row) => row.length)), new Set([7, 21]));
+});
+
+test("numbers of 16 bits, in steps of 1/16 nat, hide no reduction and no clip: more and larger steps are taken", async () => {
+  for (let i = 0; i < 12; i++) {
+    const coarse = -9 - 0.171 * i;
+    const sums = await tryOut({ ...usual, coarse });
+    assert.equal(sums.found.reduction, "sum", `${coarse}: ${JSON.stringify(sums.found)}`);
+    assert.equal(sums.found.numbers, "bfloat16");
+    assert.ok(sums.found.clipped < 0.25 && sums.found.beyond! < 0.25, JSON.stringify(sums.found));
+    assert.match(sums.said, /log-probabilities in bfloat16/);
+    const mean = await tryOut({ ...usual, byCount: true, byLength: true, coarse });
+    assert.equal(mean.found.reduction, "sequence-mean", `${coarse}: ${JSON.stringify(mean.found)}`);
+    const half = await tryOut({ ...usual, byLength: true, coarse });
+    assert.equal(half.found.reduction, "unclear", `${coarse}: ${JSON.stringify(half.found)}`);
+  }
 });

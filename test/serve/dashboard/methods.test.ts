@@ -18,6 +18,9 @@ test("the catalogue is listed in its order, and found by what it is about", asyn
   );
   assert.ok(found.methods.slice(0, 3).some(({ id }) => id === "turn-ppo"));
   assert.equal(found.total, catalogue.length);
+  assert.ok(
+    found.methods.every(({ why = "" }) => why !== "") && all.methods.every(({ why }) => why === undefined),
+  );
 });
 
 test("a method is shown with its slots, those lit in which it differs, and the command to run it", async (t) => {

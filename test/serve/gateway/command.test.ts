@@ -236,3 +236,23 @@ test("serve --policy: a model's file answers as it is, in streams, and reads a c
     await end("SIGTERM");
   }
 });
+
+test("serve --log json: the log is one object a line", async () => {
+  const hi = await scripted((_, response) => {
+    const choices = [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }];
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ choices }));
+  });
+  const { begun, words, end } = await serve("--upstream", hi.url, "--log", "json");
+  const client = new OpenAI({ baseURL: `${begun.url}/session/twice/v1`, apiKey: "none", maxRetries: 0 });
+  const asked = { model: "m", messages: [{ role: "user", content: "the same" }] } as const;
+  for (const _ of [1, 2]) await client.chat.completions.create({ ...asked, messages: [...asked.messages] });
+  await end("SIGTERM");
+  await hi.close();
+  const lines = words
+    .join("")
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+  const cut = lines.find(({ message }) => /^session twice: .* \(retried\)$/.test(message));
+  assert.match(cut?.time ?? words.join(""), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+});

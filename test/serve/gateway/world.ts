@@ -78,8 +78,10 @@ export async function world(
     heard();
   };
   const production = {
-    async *responses({ session }: { readonly session?: string } = {}) {
-      yield* responses.filter((r) => session === undefined || r.session === session);
+    async *responses({ session, id }: { readonly session?: string; readonly id?: string } = {}) {
+      yield* responses.filter(
+        (r) => (session === undefined || r.session === session) && (id === undefined || r.id === id),
+      );
     },
     versions: async () => versions,
     splits: async () => splits,

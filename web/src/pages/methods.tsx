@@ -79,6 +79,7 @@ function List({ methods }: { readonly methods: readonly MethodRow[] }) {
             <a href={`/methods/${m.id}`}>{m.id}</a> <span class="faint">{m.family}</span>
           </h2>
           <p>{m.summary}</p>
+          {m.why !== undefined && <p class="faint">Found because it {m.why}.</p>}
           <p class="faint">
             {m.kind !== "method"
               ? `a ${m.kind}`

@@ -1,10 +1,10 @@
 import { runningBaseline } from "../../../advantage/runningBaseline.ts";
 import type { Trajectory } from "../../../core/types.ts";
+import { selfCritique } from "../../../evaluator/selfCritique.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { type RetrospectiveOptions, retrospective } from "./retrospective.ts";
-import { selfCritique } from "./self.ts";
 
 const question = "it failed . what to do otherwise ?";
 

@@ -103,8 +103,10 @@ test("chatRubricJudge: scores by the skills and what the tools find, in the orde
     { score: 0.2 },
   ]);
   const question = heard.at(-1)!;
-  assert.match(question, /- Short replies are better\.\n- Kind replies are better\.[\s\S]*Asked: hello/);
-  assert.match(question, /Candidate 1: hi\ncount finds: two\n\nCandidate 2: go away\ncount finds: two/);
+  // the lines around texts are fences, drawn for each question
+  const inner = question.replaceAll(/<\/?[0-9a-f]{16}>\n?/g, "");
+  assert.match(inner, /- Short replies are better\.\n- Kind replies are better\.[\s\S]*Asked:\nhello/);
+  assert.match(inner, /Candidate 1:\nhi\nFindings on it:\ncount finds: two\n\nCandidate 2:\ngo away\n/);
 });
 
 test("chatRubricJudge: of a large library what is named as relevant is read, and no more than wanted", async () => {

@@ -1,0 +1,82 @@
+/** The judges that a command line names: modules, and a model behind an API. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Chat, Spend } from "../core/chat.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Evaluator } from "../core/evaluator.ts";
+import type { JudgedItem } from "../evaluator/judgedItem.ts";
+import { chatPairJudge } from "../evaluator/pairJudge.ts";
+import { type ChatFlags, chatOf } from "./chat.ts";
+import { loadModule } from "./module.ts";
+import { readStudent } from "./studentJudge.ts";
+
+export interface JudgeFlags extends ChatFlags {
+  readonly evaluator?: string;
+  /** Further modules. */
+  readonly judge: readonly string[];
+  readonly rubric: string;
+}
+
+/** The judges, in the order of the modules, then the model behind an API. */
+export interface JudgePanel {
+  /** As they are told apart in a report. */
+  readonly names: readonly string[];
+  /** What makes each the same one, for work that goes on: a module's text, a model with its address and its rubric. */
+  readonly identities: readonly string[];
+  /** The judges, and what the model behind an API has cost until then. */
+  ready(stop: AbortSignal): {
+    readonly judges: readonly Evaluator<JudgedItem>[];
+    spent(): Spend | undefined;
+  };
+}
+
+/**
+ * @param ability "compare": judges that compare or score will do; "score": judges must score.
+ * @throws WhetstoneError `option.range` without a judge; `config.invalid` for a module that is none.
+ */
+export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"): Promise<JudgePanel> {
+  const files = [...(flags.evaluator === undefined ? [] : [flags.evaluator]), ...flags.judge];
+  if (flags.evaluator !== undefined && flags.chat !== undefined)
+    throw oneJudge("both --evaluator and --chat");
+  if (files.length === 0 && flags.chat === undefined) throw oneJudge("no judge");
+  const modules = await Promise.all(files.map((file) => evaluatorOf(file, ability)));
+  const texts = await Promise.all(files.map((file) => readFile(file)));
+  const chat = flags.chat === undefined ? undefined : `${flags.model} at ${flags.chat}: ${flags.rubric}`;
+  return {
+    names: [...files, ...(chat === undefined ? [] : [flags.model ?? "chat"])],
+    identities: [
+      ...texts.map((text) => createHash("sha256").update(text).digest("hex")),
+      ...(chat === undefined ? [] : [chat]),
+    ],
+    ready(stop) {
+      const model: Chat | undefined = chat === undefined ? undefined : chatOf(flags, stop);
+      return {
+        judges: [...modules, ...(model ? [chatPairJudge(model, flags.rubric)] : [])],
+        spent: () => model?.spent(),
+      };
+    },
+  };
+}
+
+const oneJudge = (got: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "judge",
+    got,
+    expected: "--evaluator file.ts, or --chat with --model; several judges by --judge, once for each",
+    fix: "Name the judge.",
+  });
+
+async function evaluatorOf(file: string, ability: "compare" | "score"): Promise<Evaluator<JudgedItem>> {
+  if (file.endsWith(".json")) return await readStudent(file);
+  const made = await loadModule(file);
+  const is = (key: string): boolean =>
+    typeof made === "object" && made !== null && typeof (made as Record<string, unknown>)[key] === "function";
+  if (is("score") || (ability === "compare" && is("compare"))) return made as Evaluator<JudgedItem>;
+  throw new WhetstoneError("config.invalid", {
+    where: basename(file),
+    got: "a default export without such a method",
+    expected: ability === "compare" ? "an evaluator with compare or score" : "an evaluator with score",
+    fix: "Export one by default, such as { name, compare: async (first, second) => probability }.",
+  });
+}

@@ -1,0 +1,73 @@
+/** Asks a judge for its verdict on labelled replies: each pair in both orders, and again. */
+import { able, comparingScores, type Evaluator } from "../core/evaluator.ts";
+import type { Random } from "../core/random.ts";
+import { type CallLimits, type JudgeCall, judgeCalls, scoreOf } from "./judgeCall.ts";
+import { type JudgedItem, judgedItem } from "./judgedItem.ts";
+import type { Labels, PairLabel, ReplyLabel } from "./labels.ts";
+
+/** The calls about one label. */
+export interface JudgedLabel {
+  /** Reply a is shown first; or the only reply. */
+  readonly forward: JudgeCall;
+  /** Reply b is shown first; its value is still that of reply a. Undefined for a single reply. */
+  readonly backward?: JudgeCall;
+  /** As forward, with other random numbers. */
+  readonly repeats: readonly JudgeCall[];
+}
+
+/** Settings of {@link judgeTrial}. */
+export interface TrialOptions extends CallLimits {
+  readonly random: Random;
+  /** Times that each label is asked again in the same order. Default 1. */
+  readonly repeats?: number;
+  /** After each label. */
+  readonly onLabel?: () => void;
+}
+
+/** The judge's calls about each label, in the order of the labels. A call that fails is counted and ends nothing. */
+export async function judgeTrial(
+  evaluator: Evaluator<JudgedItem>,
+  labels: Labels,
+  options: TrialOptions,
+): Promise<readonly JudgedLabel[]> {
+  const { random, repeats = 1, onLabel } = options;
+  const again = Array.from({ length: repeats }, (_, r) => r);
+  const call = judgeCalls(options);
+
+  async function ofPair({ prompt, a, b }: PairLabel, at: number): Promise<JudgedLabel> {
+    const [first, second] = [judgedItem(prompt, a, `${at}a`), judgedItem(prompt, b, `${at}b`)];
+    const own = random.split(at);
+    const compare = able(evaluator.compare ? evaluator : comparingScores(evaluator), "compare");
+    const probability = (p: number): boolean => p >= 0 && p <= 1;
+    const forwards = (key: string | number): Promise<JudgeCall> =>
+      call(() => compare(first, second, { random: own.split("forward", key) }), probability);
+    const [forward, backward, ...more] = await Promise.all([
+      forwards("first"),
+      call(() => compare(second, first, { random: own.split("backward") }), probability),
+      ...again.map(forwards),
+    ]);
+    const value = backward.value;
+    return {
+      forward,
+      backward: value === undefined ? backward : { ...backward, value: 1 - value },
+      repeats: more,
+    };
+  }
+
+  async function ofReply({ prompt, reply }: ReplyLabel, at: number): Promise<JudgedLabel> {
+    const item = judgedItem(prompt, reply, String(at));
+    const asked = (key: string | number): Promise<JudgeCall> =>
+      call(() => scoreOf(evaluator, item, random.split(at, key)), Number.isFinite);
+    const [forward, ...more] = await Promise.all([asked("first"), ...again.map(asked)]);
+    return { forward, repeats: more };
+  }
+
+  const one = async (work: Promise<JudgedLabel>): Promise<JudgedLabel> => {
+    const done = await work;
+    onLabel?.();
+    return done;
+  };
+  return labels.kind === "pairs"
+    ? Promise.all(labels.labels.map((label, at) => one(ofPair(label, at))))
+    : Promise.all(labels.labels.map((label, at) => one(ofReply(label, at))));
+}

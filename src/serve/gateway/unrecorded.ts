@@ -1,0 +1,82 @@
+/** Calls that are passed on and counted, and not recorded, since they are no turns of a conversation: embeddings, counts of tokens. */
+import type { Context } from "hono";
+import { messageOf } from "../../core/errors.ts";
+import { chatBody, readJson } from "../../http/body.ts";
+import type { Gated } from "../auth.ts";
+import { orderedId } from "../orderedId.ts";
+import { isRefused, type Refused, refusal } from "../refusal.ts";
+import { sendResponse } from "../sendResponse.ts";
+import { requireBounded } from "./answerBody.ts";
+import { passedBack, passedOn } from "./headers.ts";
+import { identityOf } from "./identity.ts";
+import type { Route } from "./protocol.ts";
+import { unreachable } from "./relay.ts";
+import type { RunningCalls } from "./runningCalls.ts";
+import type { SessionAccess } from "./sessionAccess.ts";
+import type { LiveVersions } from "./versions.ts";
+
+/** What {@link passedUnrecorded} needs of the gateway. */
+export interface PassingParts {
+  readonly versions: LiveVersions;
+  readonly access: SessionAccess;
+  readonly calls: RunningCalls;
+  readonly now: () => number;
+}
+
+/** Passes a call on, byte for byte in both directions, under the same keys and limits as a conversation. */
+export const passedUnrecorded =
+  ({ versions, access, calls, now }: PassingParts) =>
+  async (c: Context<Gated>, route: Exclude<Route, "/chat/completions">): Promise<Response> => {
+    if (calls.isDraining) return refusal(closing);
+    const read = await readJson(c.req.raw, chatBody);
+    if (isRefused(read)) return refusal(read);
+    const { only } = c.var.caller;
+    const said = identityOf(c, only, undefined);
+    if (isRefused(said)) return refusal(said);
+    const resumed = only && said.session !== undefined ? access.resume(said.session) : undefined;
+    const who = only ? await access.within(said, only, resumed) : said;
+    if (isRefused(who)) return refusal(who);
+    const id = orderedId(now());
+    const user = who.user === undefined ? {} : { user: who.user };
+    const chosen = versions.choose({ session: who.session ?? id, response: id, ...user });
+    const send = chosen.answerer.others?.[route];
+    if (!send) return refusal(notSpoken(route, chosen.version));
+    const mine = { "x-whetstone-version": chosen.version };
+    const gone = c.req.raw.signal;
+    const leave = calls.beginUnrecorded();
+    try {
+      const answered = await send({
+        body: read.bytes,
+        ...passedOn(c),
+        query: new URL(c.req.url).search,
+        gone,
+      });
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      for await (const chunk of answered.body) {
+        length += chunk.length;
+        requireBounded(length);
+        chunks.push(chunk);
+      }
+      const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
+      return await sendResponse(c, head, Buffer.concat(chunks));
+    } catch (e) {
+      return gone.aborted ? new Response(null, { status: 499 }) : unreachable(messageOf(e), mine);
+    } finally {
+      leave();
+    }
+  };
+
+export const closing: Refused = {
+  status: 503,
+  code: "closing",
+  message: "The server is closing. Ask again in a moment.",
+  retryAfter: 1,
+};
+
+/** The refusal of a call that the version which answers cannot pass on. */
+export const notSpoken = (route: Route, version: string): Refused => ({
+  status: 404,
+  code: "not_spoken",
+  message: `The version ${version} does not answer /v1${route}. Ask it by /v1/chat/completions, or let an upstream answer.`,
+});

@@ -1,0 +1,131 @@
+// A model on a graphics adapter beside the same model on the CPU. A software adapter will do; without one, a line says so.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { randomStream } from "../../../src/core/random.ts";
+import { cpuDevice } from "../../../src/engine/local/cpuModel.ts";
+import type { ComputeDevice, DeviceModel } from "../../../src/engine/local/deviceModel.ts";
+import { type GpuDevice, gpuDevice } from "../../../src/engine/local/gpu/model.ts";
+import { type Architecture, firstWeights, headParameters } from "../../../src/engine/local/parameters.ts";
+import { sampler } from "../../../src/engine/local/sampler.ts";
+import { livelyWeights, near, tinyConfig } from "./support.ts";
+
+const gpu: GpuDevice | undefined = await gpuDevice({ precision: "f32", checked: true }).catch((e: Error) => {
+  console.log(`no adapter: ${e.message.split("\n")[0]}`);
+  return undefined;
+});
+const cpu = cpuDevice({ threads: 2 }, 0);
+after(() => gpu?.close());
+
+const architectures: Record<string, Architecture> = {
+  "Llama's shape with a value head": { config: tinyConfig, heads: ["value"] },
+  "Qwen2's biases and untied output": {
+    config: { ...tinyConfig, bias: { qkv: true, output: false, feedForward: false }, tied: false },
+    heads: [],
+  },
+  "Qwen3's norms of queries and keys": { config: { ...tinyConfig, qkNorm: true }, heads: [] },
+};
+
+/** The same weights on a device. */
+function made(device: ComputeDevice, a: Architecture): Promise<DeviceModel> {
+  const heads = firstWeights(headParameters(a.config, a.heads), randomStream("heads"));
+  const weights = new Map([...livelyWeights(a.config), ...heads]);
+  return device.create(a, { weights, steps: 0, version: 0 });
+}
+
+const [B, T, A] = [2, 16, 7];
+function rows(vocabulary: number) {
+  const random = randomStream("rows");
+  const context = Int32Array.from([0, 1, 5, 9, 17, 20, 30]);
+  const back = new Int32Array(B * T).fill(A);
+  context.forEach((at, i) => {
+    back[at] = i;
+  });
+  return {
+    B,
+    T,
+    A,
+    tokens: Int32Array.from({ length: B * T }, () => random.below(vocabulary)),
+    position: Int32Array.from({ length: B * T }, (_, i) => i % T),
+    end: new Int32Array(B * T).fill(T - 1),
+    context,
+    back,
+    targets: Int32Array.from({ length: A }, () => random.below(vocabulary)),
+  };
+}
+
+const floats = (outputs: Record<string, unknown>): [string, Float32Array][] =>
+  Object.entries(outputs).filter((e): e is [string, Float32Array] => e[1] instanceof Float32Array);
+
+for (const [name, a] of Object.entries(architectures)) {
+  test(`outputs, gradients and steps are the CPU's: ${name}`, { skip: !gpu }, async () => {
+    const wanted = { entropy: true, topk: 2, at: 0, heads: a.heads, hidden: [1] };
+    const batch = rows(a.config.vocabulary);
+    const [ours, theirs] = [await made(gpu!, a), await made(cpu, a)];
+    for (let step = 0; step < 3; step++) {
+      const outputs = await theirs.forward(batch, wanted, true);
+      const got = await ours.forward(batch, wanted, true);
+      for (const [output, want] of floats(outputs)) near(got[output] as Float32Array, want, 1e-4, output);
+      const random = randomStream("cotangents").split(step);
+      const cotangents = Object.fromEntries(
+        floats(outputs).map(([output, x]) => [output, x.map(() => 0.1 * random.normal())]),
+      );
+      const stats = [];
+      for (const model of [theirs, ours]) {
+        await model.backward("main", cotangents);
+        stats.push(await model.step({ learningRate: 0.01, weightDecay: 0.1, clip: 1 }));
+      }
+      near([stats[1]!.gradientNorm! / stats[0]!.gradientNorm!], [1], 1e-4, "gradient norm");
+    }
+    const [want, got] = [await theirs.contents(), await ours.contents()];
+    for (const [parameter, x] of want.weights) near(got.weights.get(parameter)!, x, 1e-3, parameter);
+    ours.drop();
+  });
+}
+
+/** Samples requests on the GPU, beside others that are submitted with them. */
+async function sampled(model: DeviceModel, seeds: readonly number[], temperature: number) {
+  const codec = { padId: 0, endId: 1, decode: () => "" };
+  const models = model.readings({ codec, other: () => model });
+  const sampling = sampler({ config: tinyConfig, codec, models, version: "0" });
+  const requests = seeds.map((seed) => ({
+    prompt: Int32Array.from({ length: 3 + (seed % 5) }, (_, t) => 2 + ((seed * 7 + t * 3) % 20)),
+    maxTokens: 6,
+    seed,
+    temperature,
+  }));
+  const done = sampling.sample(requests);
+  while (sampling.busy) await sampling.step();
+  sampling.close();
+  return done;
+}
+
+test("a reply has the same bytes alone and among others", {
+  skip: !gpu,
+}, async () => {
+  const model = await made(gpu!, { config: tinyConfig, heads: [] });
+  for (const temperature of [1, 0.7, 0]) {
+    const seeds = [1, 2, 3, 4, 5, 6, 7];
+    const together = await sampled(model, seeds, temperature);
+    for (const k of [0, 3]) {
+      const [alone] = await sampled(model, [seeds[k]!], temperature);
+      assert.deepEqual(alone, together[k]);
+    }
+  }
+  model.drop();
+});
+
+test("what iterations take is given back: memory does not grow", { skip: !gpu }, async () => {
+  const model = await made(gpu!, { config: tinyConfig, heads: [] });
+  const batch = rows(tinyConfig.vocabulary);
+  const wanted = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
+  const sizes: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    const { logp } = await model.forward(batch, wanted, true);
+    await model.backward("main", { logp: logp as Float32Array });
+    await model.step({ learningRate: 1e-3 });
+    await sampled(model, [1, 2], 1);
+    sizes.push(gpu!.bytes());
+  }
+  assert.equal(sizes.at(-1), sizes[2], sizes.join(" "));
+  model.drop();
+});
