@@ -13,6 +13,7 @@ import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
 import { type Comparison, compareRuns, comparisonPage, warningsOf } from "../train/compare.ts";
 import type { ComparisonPlan, ComparisonWatch, Contender } from "../train/comparison.ts";
+import { rehearse } from "../train/rehearsal.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { git } from "./checkProtocol.ts";
@@ -196,7 +197,8 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
   });
   try {
     const watch = watchOf(plan, { options, trainedShares }, io);
-    const { comparedRuns } = await import("../train/comparison.ts");
+    const { comparedRuns, hasRuns } = await import("../train/comparison.ts");
+    if (!hasRuns(plan)) await rehearse(plan, (id) => io.error(`${id}: rehearses a small iteration`));
     const { runs, tuned } = await comparedRuns(plan, watch);
     const about = {
       env: environment.name,
