@@ -1,7 +1,7 @@
 /** A small iteration of each method before a comparison, so that what a method lacks is said before the others ran for hours. */
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { ComparisonPlan, Contender } from "./comparison.ts";
+import { type ComparisonPlan, type Contender, hasRuns } from "./comparison.ts";
 import { usualContext } from "./config.ts";
 import { requireNeeds } from "./requirements.ts";
 import { trainInMemory } from "./trainInMemory.ts";
@@ -16,6 +16,8 @@ const tasks = 2;
  * @throws WhetstoneError `capability.missing`, with every method that cannot train here and why.
  */
 export async function rehearse(plan: ComparisonPlan, rehearses: (id: string) => void): Promise<void> {
+  // what has run already has been rehearsed
+  if (hasRuns(plan)) return;
   const unable: { readonly id: string; readonly why: string }[] = [];
   for (const contender of plan.contenders) {
     plan.stop.throwIfAborted();
