@@ -19,6 +19,7 @@ import { type SearchOptions, searchMethod } from "../src/discover/search.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { tabularEngine } from "../src/engine/tabular/engine.ts";
 import { trainInMemory } from "../src/train/trainInMemory.ts";
+import { withMeasured } from "./feedback/page.ts";
 import { progress } from "./report.ts";
 
 const evaluations = 3200;
@@ -169,3 +170,6 @@ const page = [
   table,
 ].join("\n\n");
 await replaceFile(join(results, "discover.md"), `${page}\n`);
+const guide = join(import.meta.dirname, "..", "docs", "discover.md");
+const measured = page.split("\n\n").slice(2).join("\n\n");
+await replaceFile(guide, withMeasured(readFileSync(guide, "utf8"), measured, "bench/discover.ts"));

@@ -1,4 +1,4 @@
-/** One problem whose best solution is searched for, and the environment in which it is practised. */
+/** One problem whose best solution is searched for, and the environment in which it is played. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Message, Task } from "../core/types.ts";
