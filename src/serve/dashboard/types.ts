@@ -278,8 +278,10 @@ export interface InboxItem {
     readonly asked: string;
     readonly said: string;
   };
-  /** Whether it needs a review: a correction, a complaint or a low value. */
+  /** Whether it needs a review: a correction, a complaint, a low value, or a judge that disagrees with people. */
   readonly wanting: boolean;
+  /** For a judge's score: the person's feedback on the same reply that says the opposite. */
+  readonly disagrees?: { readonly with: string; readonly value: number };
   /** The training example that a correction or demonstration becomes. */
   readonly becomes?: Becomes;
   /** The last review. */
@@ -298,7 +300,7 @@ export type Becomes =
   | { readonly nothing: Dropped["why"] };
 
 export interface InboxPage {
-  /** Newest first. */
+  /** What a judge and people disagree about and nobody has reviewed, then the others; each newest first. */
   readonly items: readonly InboxItem[];
   /** Number of these items that need a review and have none. */
   readonly waiting: number;
