@@ -191,7 +191,11 @@ function reported(environment: Environment, task: Task, hands: Hands, io: Io) {
       const paid = Object.entries(step.rewards ?? {});
       for (const [channel, value] of paid) rewards[channel] = (rewards[channel] ?? 0) + value;
       const { otherRewards = {} } = step;
-      const given = { rewards: step.rewards ?? {}, ...(step.otherRewards && { otherRewards }), text: step.text };
+      const given = {
+        rewards: step.rewards ?? {},
+        ...(step.otherRewards && { otherRewards }),
+        text: step.text,
+      };
       io.record({ type: "turn", turn: turns, role, heard, action: text, ...given });
       const notes = [
         ...paid.map(rewardWords),
