@@ -1,9 +1,9 @@
 /** Shared by what is measured in the hackable world: reward models of its comparisons, and policies that one of them pays. */
-import type { Able, Attempt } from "../../core/evaluator.ts";
-import { scorer } from "../../core/evaluator.ts";
+import { type Able, type Attempt, scorer } from "../../core/evaluator.ts";
 import { randomStream } from "../../core/random.ts";
 import type { Feedback } from "../../core/slots.ts";
 import type { Task, Trajectory } from "../../core/types.ts";
+import { type Features as SharedRows, tabularEngine } from "../../engine/tabular/engine.ts";
 import { difference } from "../../helper/bradleyTerry.ts";
 import {
   fitLogistic,
@@ -64,6 +64,15 @@ export function hackableModels(
         })),
   };
 }
+
+/** The world's first policy. A word's place and the request choose the row, so that what is learnt holds after any words before it. */
+export const hackableEngine = ({ prior }: Hackable): ReturnType<typeof tabularEngine> =>
+  tabularEngine({ context: "message", prior, features: byPlace });
+
+const byPlace: SharedRows = (context) => {
+  const at = context.lastIndexOf("<assistant>");
+  return [`${context[at - 1]} ${context.length - at}`];
+};
 
 function featuresOf(task: Task, reply: string): Features {
   const counts: Record<string, number> = {};
