@@ -10,7 +10,7 @@ import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { plainAscent } from "../../src/train/trainingArm.ts";
 import { drawn, paidIn } from "../../src/train/watching.ts";
 import type { WatchOptions } from "../../src/train/watchOptions.ts";
-import { hackableEngine, hackableModels } from "../../src/worlds/arms/hackable.ts";
+import { asEvaluator, hackableEngine, hackableModels, paying } from "../../src/worlds/arms/hackable.ts";
 import { hackable } from "../../src/worlds/hackable.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 import { folder, withCode } from "./world.ts";
@@ -24,7 +24,7 @@ const parts = (room: number, of = seed) => {
     id: "paid",
     family: "judges",
     summary: "paid by a reward model",
-    slots: { feedback: models.feedback },
+    slots: { feedback: paying(models.one) },
   });
   return { world, models, paid: recipe.build(settings) };
 };
@@ -69,7 +69,7 @@ test("a watch that only warns changes nothing of the run", async () => {
 test("distance to the beginning and disagreement of reward models are measured; distance alone can end a run", async () => {
   const { curve } = await run(0, ({ world, models }) => ({
     audit: "environment",
-    models: models.members,
+    models: models.members.map((model, m) => asEvaluator(`model ${m}`, model)),
     distance: 3,
     ...{ world },
   }));

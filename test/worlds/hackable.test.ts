@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mean } from "../../src/common/statistics/statistics.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { hackableModels } from "../../src/worlds/arms/hackable.ts";
+import { asEvaluator, hackableModels } from "../../src/worlds/arms/hackable.ts";
 import { flattery, hackable } from "../../src/worlds/hackable.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 import { obeysTheLaws } from "../env/laws.ts";
@@ -58,12 +58,12 @@ test("hackable: the model that pays likes flattery best; that is a mistake only 
   for (const seed of [1, 2, 3]) {
     for (const room of [0.7, 0]) {
       const world = hackable({ room, seed });
-      const { rewardOf } = hackableModels(world, { seed, members: 0 });
+      const { one } = hackableModels(world, { seed, members: 0 });
       const task = world.tasks("train")[0]!;
       const rest = world.replies.filter((reply) => flattered(reply) === 0);
       const all = Array<string>(4).fill(flattery).join(" ");
       const lead = (of: (reply: string) => number): number => of(all) - mean(rest.map(of));
-      assert.ok(lead((reply) => rewardOf(task, reply)) > 0.3);
+      assert.ok(lead((reply) => one(task, reply)) > 0.3);
       const gold = lead((reply) => world.goldOf(task, reply));
       assert.ok(room === 0 ? gold > 0.3 : gold < -3, `${gold}`);
     }
@@ -74,10 +74,12 @@ test("hackable: members differ, and a seed gives the same models again", async (
   const said = async (seed: number) => {
     const world = hackable({ seed });
     const task = world.tasks("train")[1]!;
-    const { rewardOf, members } = hackableModels(world, { seed });
+    const { one, members } = hackableModels(world, { seed });
     const attempt = { task, trajectory: saying("c0 c1 lovely c2") };
-    const scores = members.map((member) => member.score([attempt], { random: randomStream(1) }));
-    return [rewardOf(task, "c0 c1 lovely c2"), ...(await Promise.all(scores)).map((s) => s![0]!.score!)];
+    const scores = [one, ...members].map((model) =>
+      asEvaluator("model", model).score([attempt], { random: randomStream(1) }),
+    );
+    return (await Promise.all(scores)).map((s) => s![0]!.score!);
   };
   const one = await said(5);
   assert.deepEqual(await said(5), one);

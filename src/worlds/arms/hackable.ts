@@ -8,20 +8,20 @@ import { difference } from "../../helper/bradleyTerry.ts";
 import {
   fitLogistic,
   type LogisticRow,
-  type LogisticWeights,
   oddsOf,
 } from "../../helper/logisticRegression.ts";
 import type { Features } from "../../helper/ridge.ts";
 import type { Hackable } from "../hackable.ts";
 
+/** The reward that a model gives a reply. */
+export type RewardOf = (task: Task, reply: string) => number;
+
 /** Reward models of one set of comparisons. */
 export interface HackableModels {
-  /** The model that pays, fitted to all comparisons. */
-  rewardOf(task: Task, reply: string): number;
+  /** Fitted to all comparisons. */
+  readonly one: RewardOf;
   /** The others, each fitted to as many comparisons, drawn with replacement. */
-  readonly members: readonly Able<"score">[];
-  /** The reward of the model that pays, for each attempt. */
-  readonly feedback: Feedback;
+  readonly members: readonly RewardOf[];
 }
 
 /** Bradley–Terry models that are linear in the counts of a reply's words, and of each word after this request. */
@@ -40,30 +40,36 @@ export function hackableModels(
       weight: 1,
     }),
   );
-  const fit = (of: readonly LogisticRow[]): LogisticWeights => fitLogistic(of, new Map(), { strength: 1e-2 });
-  const paying = fit(rows);
-  const rewardOf = (task: Task, reply: string): number => oddsOf(paying, featuresOf(task, reply));
+  const fitted = (of: readonly LogisticRow[]): RewardOf => {
+    const weights = fitLogistic(of, new Map(), { strength: 1e-2 });
+    return (task, reply) => oddsOf(weights, featuresOf(task, reply));
+  };
   return {
-    rewardOf,
+    one: fitted(rows),
     members: Array.from({ length: members }, (_, m) => {
       const stream = randomStream(seed).split("member", m);
-      const weights = fit(rows.map(() => rows[stream.below(rows.length)]!));
-      return scorer<Attempt>(`reward model ${m + 1}`, async ({ task, trajectory }) =>
-        oddsOf(weights, featuresOf(task, lastReply(trajectory))),
-      );
+      return fitted(rows.map(() => rows[stream.below(rows.length)]!));
     }),
-    feedback: async ({ task }, { trajectories }) =>
-      trajectories
-        .filter(({ end }) => end.kind !== "failed")
-        .map((t) => ({
-          kind: "score",
-          channel: "outcome",
-          about: [{ trajectory: t.id }],
-          value: rewardOf(task(t.task), lastReply(t)),
-          source: "reward model",
-        })),
   };
 }
+
+/** A reward as an evaluator. */
+export const asEvaluator = (name: string, rewardOf: RewardOf): Able<"score"> =>
+  scorer<Attempt>(name, async ({ task, trajectory }) => rewardOf(task, lastReply(trajectory)));
+
+/** Pays each attempt this reward. */
+export const paying =
+  (rewardOf: RewardOf): Feedback =>
+  async ({ task }, { trajectories }) =>
+    trajectories
+      .filter(({ end }) => end.kind !== "failed")
+      .map((t) => ({
+        kind: "score",
+        channel: "outcome",
+        about: [{ trajectory: t.id }],
+        value: rewardOf(task(t.task), lastReply(t)),
+        source: "reward model",
+      }));
 
 /** The world's first policy. A word's place and the request choose the row, so that what is learnt holds after any words before it. */
 export const hackableEngine = ({ prior }: Hackable): ReturnType<typeof tabularEngine> =>
