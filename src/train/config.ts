@@ -68,6 +68,8 @@ export const runConfigSchema = z.strictObject({
     budgetSeconds: z.exactOptional(z.number()),
     /** Training ends after the iteration in which this many episodes have been played. */
     episodes: z.exactOptional(count),
+    /** What a watch does on an alarm. */
+    onAlarm: z.exactOptional(z.enum(["stop", "warn"])),
     /** The store's file, seen from the run's folder. */
     store: z.exactOptional(z.string()),
     parts: json,
@@ -82,7 +84,7 @@ export interface RunSettings
       RunConfig,
       "format" | "env" | "method" | "engine" | "options" | "parts" | "adjustable" | "watch"
     >,
-    Omit<RunConfig["adjustable"], "store" | "parts"> {
+    Omit<RunConfig["adjustable"], "store" | "parts" | "onAlarm"> {
   /** Name of the run in the store. */
   readonly name: string;
   readonly environment: Environment;
@@ -155,6 +157,7 @@ export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> 
       checkpointSeconds,
       ...(budgetSeconds === undefined ? {} : { budgetSeconds }),
       ...(episodes === undefined ? {} : { episodes }),
+      ...(options.watch?.onAlarm === undefined ? {} : { onAlarm: options.watch.onAlarm }),
       parts: null,
     },
   };

@@ -152,6 +152,7 @@ function settingsOf(
   { splits }: Examination,
 ): RunSettings {
   const { adjustable, ...rest } = config;
+  const { onAlarm, ...changing } = adjustable;
   const trainedShares = Object.fromEntries(
     splits.map(({ name, tasks, trained }) => [name, trained / Math.max(1, tasks.length)]),
   );
@@ -164,8 +165,8 @@ function settingsOf(
     });
   }
   return {
-    ...{ ...rest, ...adjustable, name, environment, method, engine, trainedShares },
-    watch: rest.watch && watch ? { ...watch, ...rest.watch } : undefined,
+    ...{ ...rest, ...changing, name, environment, method, engine, trainedShares },
+    watch: rest.watch && watch ? { ...watch, ...rest.watch, ...(onAlarm && { onAlarm }) } : undefined,
   };
 }
 
@@ -271,7 +272,8 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   state.phase = "done";
   await run.checkpoint();
   // a watched run that was stopped goes back to the weights of its best audits
-  if (state.best || (state.watch?.alarm && state.watch.best !== null)) {
+  const ended = state.watch?.alarm && settings.watch?.onAlarm !== "warn";
+  if (state.best || (ended && state.watch?.best !== null)) {
     await policy.load(bestFolder(out));
     takeBest(state);
   }

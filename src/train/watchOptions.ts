@@ -24,17 +24,21 @@ export interface WatchOptions {
   readonly onAlarm?: "stop" | "warn";
 }
 
-/** What of it is plain data, which is kept with the run. */
+/** What of it is plain data and stays as it is while the run goes on. */
 export const watchSchema = z.strictObject({
   audits: z.exactOptional(z.int()),
   every: z.exactOptional(z.int()),
   error: z.exactOptional(z.number()),
   distance: z.exactOptional(z.number()),
-  onAlarm: z.exactOptional(z.enum(["stop", "warn"])),
-} satisfies Record<Exclude<keyof WatchOptions, "audit" | "models">, z.ZodType>);
+} satisfies Record<Exclude<keyof WatchOptions, "audit" | "models" | "onAlarm">, z.ZodType>);
 
 /** The plain data of a watch. @throws WhetstoneError `option.range`. */
-export function watchSettings({ audit, models: _, ...settings }: WatchOptions): z.output<typeof watchSchema> {
+export function watchSettings({
+  audit,
+  models: _,
+  onAlarm: __,
+  ...settings
+}: WatchOptions): z.output<typeof watchSchema> {
   const { audits = 8, every = 8, error = 0.05, distance = 1 } = settings;
   const wrong = [
     {

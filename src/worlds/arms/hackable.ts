@@ -5,11 +5,7 @@ import type { Feedback } from "../../core/slots.ts";
 import type { Task, Trajectory } from "../../core/types.ts";
 import { type Features as SharedRows, tabularEngine } from "../../engine/tabular/engine.ts";
 import { difference } from "../../helper/bradleyTerry.ts";
-import {
-  fitLogistic,
-  type LogisticRow,
-  oddsOf,
-} from "../../helper/logisticRegression.ts";
+import { fitLogistic, type LogisticRow, oddsOf } from "../../helper/logisticRegression.ts";
 import type { Features } from "../../helper/ridge.ts";
 import type { Hackable } from "../hackable.ts";
 
