@@ -29,7 +29,7 @@ const alarm = z.object({
   p: z.number(),
 });
 
-/** What a watch remembers of a run: plain data, which is saved with it. */
+/** Reads a {@link WatchState} back. */
 export const watchStateSchema = z.object({
   /** Blocks of iterations that are over, and the one that goes on. */
   blocks: z.array(block),
@@ -40,6 +40,7 @@ export const watchStateSchema = z.object({
   /** Iterations after which the audits were best, where weights are kept. */
   best: z.number().nullable(),
 });
+/** What a watch remembers of a run: its blocks of iterations, and the alarm, if it was raised. Plain data, which is saved with the run. */
 export type WatchState = z.infer<typeof watchStateSchema>;
 /** Why a watch was raised: what was paid and audited before and of late, as means. */
 export type WatchAlarm = z.infer<typeof alarm>;
@@ -62,6 +63,7 @@ export interface Watched {
   readonly audits: readonly number[];
 }
 
+/** A watch that has seen nothing. */
 export const freshWatch: WatchState = { blocks: [], open: null, alarm: null, models: null, best: null };
 
 /**
