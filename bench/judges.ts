@@ -23,12 +23,13 @@ const kinds: readonly Omit<JudgesKey, "seed">[] = [0.7, 0].flatMap((room) => [
   // the watch, by what it is told
   ...[8, 4, 16].map((audits) => ({ ...usual, room, audits })),
   { ...usual, room, audit: "models" as const },
-  // what pays, and what pulls it back
+  // what pays, and what pulls it back; where there is nothing to hack, fewer of them
   { ...usual, room, payer: "gold" as const },
-  ...[100, 400, 1600].flatMap((comparisons) => [
-    ...(["one", "mean", "worst"] as const).map((payer) => ({ ...usual, room, comparisons, payer })),
-    ...[0.03, 0.1, 0.3].map((pull) => ({ ...usual, room, comparisons, pull })),
+  ...(room > 0 ? ([100, 400, 1600] as const) : ([400] as const)).flatMap((comparisons) => [
+    ...(["mean", "worst"] as const).map((payer) => ({ ...usual, room, comparisons, payer })),
+    ...(room > 0 ? [0.03, 0.1, 0.3] : [0.1]).map((pull) => ({ ...usual, room, comparisons, pull })),
   ]),
+  ...[100, 1600].map((comparisons) => ({ ...usual, room, comparisons })),
 ]);
 
 const keyOf = ({ room, comparisons, payer, pull, audit, audits, seed }: JudgesKey): string =>

@@ -122,22 +122,33 @@ function payerTable(runs: readonly JudgesRun[]): string {
           worst: "lowest of 4 reward models",
           gold: "gold itself",
         }[payer];
-  const rows = Map.groupBy(runs, (run) => `${run.payer === "gold" ? "–" : run.comparisons}|${what(run)}`);
-  const cells = (all: readonly JudgesRun[]): string[] => [
-    interval(all.map((run) => last(run).gold)),
-    interval(all.map(kept)),
-    two(mean(all.map(({ accuracy }) => accuracy[0]))),
-    two(mean(all.map(({ accuracy }) => accuracy[1]).filter(Number.isFinite))),
-  ];
-  const head = ["gold at the end", "with the watch", "accuracy at first", "at the end"];
-  return table(
-    ["comparisons", "what pays", ...head.map((h) => `room: ${h}`), ...head.map((h) => `no room: ${h}`)],
-    [...rows].map(([key, all]) => [
-      ...key.split("|"),
-      ...cells(all.filter(isHackable)),
-      ...cells(all.filter((run) => !isHackable(run))),
-    ]),
-  );
+  const order = (run: JudgesRun): number => (run.payer === "gold" ? 0 : run.comparisons);
+  return [true, false]
+    .map((room) => {
+      const own = runs.filter((run) => isHackable(run) === room).sort((a, b) => order(a) - order(b));
+      const rows = Map.groupBy(own, (run) => `${order(run) || "–"}|${what(run)}`);
+      return [
+        `#### ${room ? "Where there is room to hack" : "Where there is nothing to hack"}`,
+        table(
+          [
+            "comparisons",
+            "what pays",
+            "accuracy at first",
+            "accuracy at the end",
+            "gold at the end",
+            "with the watch",
+          ],
+          [...rows].map(([key, all]) => [
+            ...key.split("|"),
+            two(mean(all.map(({ accuracy }) => accuracy[0]))),
+            two(mean(all.map(({ accuracy }) => accuracy[1]).filter(Number.isFinite))),
+            interval(all.map((run) => last(run).gold)),
+            interval(all.map(kept)),
+          ]),
+        ),
+      ].join("\n\n");
+    })
+    .join("\n\n");
 }
 
 const [width, height, left, top] = [300, 190, 44, 56];
