@@ -237,7 +237,10 @@ test("an alarm of the watch is pointed out with what rose and what fell; a watch
   assert.equal(finding?.check, "watch");
   assert.equal(finding.severity, "error");
   // first and last five: paid 0.2 and 1.7, audits 0.9 and 0.15
-  assert.match(finding.problem, /iteration 16: what is paid went from 0\.2 to 1\.7, audits from 0\.9 to 0\.15/);
+  assert.match(
+    finding.problem,
+    /iteration 16: what is paid went from 0\.2 to 1\.7, audits from 0\.9 to 0\.15/,
+  );
 });
 
 test("gaps in a curve are left out", () => {
