@@ -11,6 +11,8 @@ import { agentStart } from "./project/agentStart.ts";
 import { environmentStart } from "./project/environmentStart.ts";
 import { feedbackStart } from "./project/feedbackStart.ts";
 import { projectFiles } from "./project/files.ts";
+import { fromAgent } from "./project/fromAgent.ts";
+import { readAgent } from "./project/readAgent.ts";
 import type { Start } from "./project/start.ts";
 
 /** By name, in the order of the question. */
@@ -29,6 +31,7 @@ export function addInit(program: Command, io: Io): void {
       "whetstone init my-agent",
       "whetstone init my-agent --start agent",
       "whetstone init my-agent --start feedback",
+      "whetstone init my-agent --from ../support/agent.ts",
       "cd my-agent && npm install && npm test && npm start",
     ],
   )
@@ -39,10 +42,16 @@ export function addInit(program: Command, io: Io): void {
         "what it begins with (default: asks on a terminal, else environment): an environment of your own, an agent that reaches its model by a base URL, or feedback from production",
       ).choices(Object.keys(starts)),
     )
-    .action(async (folder: string, flags: { readonly start?: string }) => {
+    .addOption(
+      new Option(
+        "--from <file>",
+        "begin with the tools of this agent (AI SDK or OpenAI): the file is loaded, or run up to its first request to a model, without permission to write or to reach the network",
+      ).conflicts("start"),
+    )
+    .action(async (folder: string, flags: InitFlags) => {
       const path = resolve(folder);
       requireEmpty(folder, path);
-      const start = starts[flags.start ?? (await askedStart(io))]!;
+      const start = await startOf(flags, io);
       const root = resolve(import.meta.dirname, "..", "..");
       const source = packageSource(root);
       const files = projectFiles(packageName(path), start, source);
@@ -56,6 +65,20 @@ export function addInit(program: Command, io: Io): void {
         source === undefined ? `(cd ${root} && npm pack) && npm install ${packed}` : "npm install";
       io.say(`  ${there === "" ? "" : `cd ${there} && `}${install}`, "  npm test", "  npm start");
     });
+}
+
+interface InitFlags {
+  readonly start?: string;
+  readonly from?: string;
+}
+
+/** What the project begins with: the tools of an agent, or a start by name. */
+async function startOf({ start, from }: InitFlags, io: Io): Promise<Start> {
+  if (from === undefined) return starts[start ?? (await askedStart(io))]!;
+  io.say(`Reading the tools of ${from}.`);
+  const found = await readAgent(from);
+  io.say(`found ${found.tools.map(({ name }) => name).join(", ")}`);
+  return fromAgent(from, found);
 }
 
 /** The start that a person at a terminal wants; elsewhere the first one. */

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { inProcess } from "./inProcess.ts";
 import { inProject, install, scriptsOf } from "./projects.ts";
 
@@ -35,19 +36,6 @@ for (const start of ["environment", "agent", "feedback"]) {
   });
 }
 
-test("the compiler has no objection to any file of a project", async () => {
-  const both = {
-    extends: "./agent/tsconfig.json",
-    include: ["agent/*.ts", "environment/*.ts", "feedback/*.ts"],
-  };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(both));
-  const { out } = await inProject(folder, "tsc", ["-p", "."]);
-  // our own files are read as source here, and have stricter settings of their own
-  const own = out.split("\n").filter((line) => /^(agent|environment|feedback)\//.test(line));
-  assert.deepEqual(own, []);
-  assert.doesNotMatch(out, /^error /m, "the compiler found its configuration and the files");
-});
-
 test("the agent's environment is sound, and what its policy begins with is wrong where it has to learn", async () => {
   const project = join(folder, "agent");
   const checked = await inProject(project, "whetstone", ["validate", "environment.ts"]);
@@ -75,4 +63,65 @@ test("an unknown start names the known ones; a folder that is not empty stays as
   assert.equal(again.code, 2);
   assert.match(again.err, /not an empty folder/);
   assert.ok(!existsSync(join(folder, "agent", "rehearse.ts")));
+});
+
+const agents = fileURLToPath(new URL("./agents", import.meta.url));
+const namesIn = (project: string): readonly string[] =>
+  [...readFileSync(join(project, "tools.ts"), "utf8").matchAll(/"name": "(\w+)"/g)].map(([, name]) => name!);
+
+test("--from: tools of the AI SDK that nobody exports are those of the agent's first request", async () => {
+  const made = await inProcess(["init", "journeys", "--from", join(agents, "aiSdk.ts")]);
+  assert.equal(made.code, 0, made.err);
+  const project = join(folder, "journeys");
+  assert.deepEqual(namesIn(project), ["getWeather", "book_hotel"]);
+  assert.match(
+    readFileSync(join(project, "tools.ts"), "utf8"),
+    /instructions: string = "help with a journey"/,
+  );
+  install(project, join(folder, "journeys-packages"));
+  const checked = await inProject(project, "whetstone", ["validate", "environment.ts"]);
+  assert.equal(checked.code, 0, checked.out);
+  assert.match(checked.out, /expert +\d+ +100\.0 %/);
+  const tests = await inProject(project, process.execPath, ["--test"]);
+  assert.equal(tests.code, 0, tests.out);
+});
+
+test("--from: exported tools; what the file would write is not written; a list is left to its owner", async () => {
+  const harm = join(folder, "harm.txt");
+  process.env.WHETSTONE_TEST_WRITE = harm;
+  try {
+    const made = await inProcess(["init", "orders", "--from", join(agents, "exported.ts")]);
+    assert.equal(made.code, 2);
+    assert.match(made.err, /Access to this API has been restricted/);
+  } finally {
+    delete process.env.WHETSTONE_TEST_WRITE;
+  }
+  assert.ok(!existsSync(harm));
+  assert.equal((await inProcess(["init", "orders", "--from", join(agents, "exported.ts")])).code, 0);
+  assert.deepEqual(namesIn(join(folder, "orders")), ["lookUp", "refund"]);
+  assert.match(readFileSync(join(folder, "orders", "environment.ts"), "utf8"), /Left out, .*: refund\./);
+});
+
+test("--from: the official client, and a file without an agent", async () => {
+  const made = await inProcess(["init", "numbers", "--from", join(agents, "openai.ts")]);
+  assert.equal(made.code, 0, made.err);
+  assert.deepEqual(namesIn(join(folder, "numbers")), ["where"]);
+  const none = await inProcess(["init", "nothing", "--from", join(agents, "..", "projects.ts")]);
+  assert.notEqual(none.code, 0);
+  assert.match(none.err, /no tools in .*projects\.ts.*export const tools/);
+  assert.ok(!existsSync(join(folder, "nothing")));
+  const both = await inProcess(["init", "nothing", "--from", "a.ts", "--start", "agent"]);
+  assert.notEqual(both.code, 0);
+});
+
+test("the compiler has no objection to any file of a project", async () => {
+  const project = join(folder, "agent");
+  const include = ["agent", "environment", "feedback", "journeys"].map((name) => `../${name}/*.ts`);
+  writeFileSync(join(project, "tsconfig.all.json"), JSON.stringify({ extends: "./tsconfig.json", include }));
+  const { out } = await inProject(project, "tsc", ["-p", "tsconfig.all.json"]);
+  // our own files are read as source here, and have stricter settings of their own
+  const own = out
+    .split("\n")
+    .filter((line) => /^(error|\w+\.ts|\.\.\/(environment|feedback|journeys)\/)/.test(line));
+  assert.deepEqual(own, []);
 });

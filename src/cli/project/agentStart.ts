@@ -131,7 +131,7 @@ export default {
   env: environment,
   method: "grpo",
   seed: 1,
-  iterations: 25,
+  iterations: 35,
   // until it can say what the tool said; a pretrained model needs none of this: model: "./some-model.gguf"
   warmStart: { updates: 600 },
   evaluation: { tasks: 100 },
