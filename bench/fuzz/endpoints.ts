@@ -63,6 +63,14 @@ const others = [
   },
   { path: "/v1/messages/count_tokens", body: { model: "m", messages } },
   { path: "/v1/embeddings", body: { model: "e", input: ["a", "b"] } },
+  { path: "/v1/completions", body: { model: "m", prompt: ["a", [1, 2]], metadata: { a: "b" } } },
+] as const;
+/** Paths below which the gateway answers, as it registers them and as a client writes them. */
+const bases = [
+  ["/v1", "/v1"],
+  ["/openai/v1", "/openai/v1"],
+  ["/openai/deployments/:deployment", "/openai/deployments/m"],
+  ["/openai", "/openai"],
 ] as const;
 const feedback = {
   kind: "rating",
@@ -122,19 +130,24 @@ export function endpointsOf(there: There): readonly Endpoint[] {
   const { response, session, version, key, artefact, run } = there;
   const within = ["", "/session/s1", "/user/u1", "/user/u1/session/s1"] as const;
   const prefixes = ["", "/session/:session", "/user/:user", "/user/:user/session/:session"] as const;
-  const gateway = prefixes.flatMap((prefix, i): Endpoint[] => [
-    {
-      route: `POST ${prefix}/v1/chat/completions`,
-      path: `${within[i]}/v1/chat/completions`,
-      body: { ...chat, stream: i % 2 === 1 },
-    },
-    ...others.map(({ path, body }) => ({
-      route: `POST ${prefix}${path}`,
-      path: `${within[i]}${path}`,
-      body,
-    })),
-    { route: `GET ${prefix}/v1/models`, path: `${within[i]}/v1/models` },
-  ]);
+  const gateway = prefixes.flatMap((prefix, i): Endpoint[] =>
+    bases.flatMap(([base, written]): Endpoint[] => {
+      const [route, path] = [`${prefix}${base}`, `${within[i]}${written}`];
+      return [
+        {
+          route: `POST ${route}/chat/completions`,
+          path: `${path}/chat/completions`,
+          body: { ...chat, stream: i % 2 === 1 },
+        },
+        ...others.map((other) => ({
+          route: `POST ${route}${other.path.slice("/v1".length)}`,
+          path: `${path}${other.path.slice("/v1".length)}`,
+          body: other.body,
+        })),
+        { route: `GET ${route}/models`, path: `${path}/models` },
+      ];
+    }),
+  );
   const upstream = { url: "http://127.0.0.1:9/v1", model: "m", note: "n", exact: "raw" };
   return [
     ...gateway,

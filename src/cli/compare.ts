@@ -3,7 +3,6 @@ import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { replaceFile } from "../common/files/files.ts";
 import { counted } from "../common/text/counted.ts";
-import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine } from "../core/finding.ts";
 import { type Examination, examine, quickly, requireSound } from "../diagnose/environment/validate.ts";
@@ -13,8 +12,9 @@ import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
 import { type Comparison, compareRuns, comparisonPage, warningsOf } from "../train/compare.ts";
 import type { ComparisonPlan, ComparisonWatch, Contender } from "../train/comparison.ts";
+import { rehearse } from "../train/rehearsal.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
-import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { requireEnvironment, requireMethod } from "./catalogue.ts";
 import { git } from "./checkProtocol.ts";
 import {
   addNamed,
@@ -29,9 +29,9 @@ import {
   requireKnown,
   tagOf,
 } from "./choices.ts";
+import { engineFor } from "./comparedEngine.ts";
 import { comparisonProgress, comparisonTables } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
-import { loadModule } from "./module.ts";
 import { statedNumber } from "./numbers.ts";
 import { addSet } from "./options.ts";
 import { addCommand, duration, folded, type Io } from "./output.ts";
@@ -197,6 +197,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
   try {
     const watch = watchOf(plan, { options, trainedShares }, io);
     const { comparedRuns } = await import("../train/comparison.ts");
+    await rehearse(plan, (id) => io.error(`${id}: rehearses a small iteration`));
     const { runs, tuned } = await comparedRuns(plan, watch);
     const about = {
       env: environment.name,
@@ -354,39 +355,6 @@ const trainedSharesOf = (
 
 const modelWords = (model: string, lora: string | undefined): string =>
   `${basename(model)}${lora === undefined ? "" : ` with a LoRA adapter of rank ${lora}`}`;
-
-/** An engine by its name, or the one that a module exports. */
-async function engineFor({ engine: name, model, lora, threads }: CompareOptions): Promise<Engine> {
-  const known = engineNames.find((one) => one === name);
-  if (known)
-    return await makeEngine(known, {
-      model,
-      lora: lora === undefined ? undefined : statedNumber("--lora", lora, 1),
-      threads: threads === undefined ? undefined : statedNumber("--threads", threads, 1),
-    });
-  const surplus = Object.entries({ model, lora, threads }).find(([, value]) => value !== undefined);
-  if (surplus) throw notWithModule(surplus[0]);
-  if (!/\.[cm]?[jt]s$/.test(name)) throw unknownName("--engine", name, engineNames);
-  const made = await loadModule(name);
-  if (isEngine(made)) return made;
-  throw new WhetstoneError("config.invalid", {
-    where: name,
-    got: "a default export that is not an engine",
-    expected: "an engine with name, create and open",
-    fix: "Export the engine by default: export default tabularEngine({ … }).",
-  });
-}
-
-const notWithModule = (option: string): WhetstoneError =>
-  new WhetstoneError("option.unknown", {
-    where: `--${option}`,
-    got: "an engine from a module",
-    expected: "the local engine, whose options the command sets",
-    fix: "Remove it and set it in the module, or leave out --engine.",
-  });
-
-const isEngine = (made: unknown): made is Engine =>
-  typeof made === "object" && made !== null && "create" in made && "open" in made && "dispose" in made;
 
 function positive(flag: string, text: string): number {
   const value = Number(text);

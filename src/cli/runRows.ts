@@ -15,8 +15,11 @@ import { type EngineName, engineNames } from "./catalogue.ts";
 
 /** A run as a config file or the command line states it. The command line wins. */
 export interface RunConfig {
+  /** What is trained in: an environment, its name, or a file that exports one. */
   readonly env: string | Environment;
+  /** How it learns: a method or its id; `whetstone methods` lists them. Default: grpo. */
   readonly method: string | Recipe;
+  /** What makes and trains the model: `local` in this process (default), `tabular`, `tinker` on a cluster, `chat` behind an API. */
   readonly engine: EngineName;
   /** The checkpoint to begin from: a folder, or a model's id on the Hugging Face Hub. Default: random weights. */
   readonly model: string;
@@ -26,7 +29,9 @@ export interface RunConfig {
   readonly lora: number | LoraOptions;
   /** Write tools, calls and results into the text of the messages, for a model whose chat template has no place for them. */
   readonly toolsInText: boolean;
+  /** Where the local engine computes. */
   readonly device: Device;
+  /** Of the numbers on a GPU. */
   readonly precision: Precision;
   /** Threads within an operation. */
   readonly threads: number;
@@ -54,22 +59,31 @@ export interface RunConfig {
   readonly maxTokens: number;
   /** Folder of its replies. */
   readonly cache: string;
+  /** Same seed, same run. Default: 1. */
   readonly seed: number;
+  /** Rounds of playing and learning. */
   readonly iterations: number;
   /** Training ends once so many were played. */
   readonly episodes: number;
+  /** Time for training, such as "10m"; warm start and evaluations are not counted. */
   readonly budget: string;
+  /** Folder for weights and checkpoints. */
   readonly out: string;
+  /** Database for curves and transcripts. */
   readonly store: string;
+  /** Go on with the run in the folder `out`. */
   readonly resume: boolean;
+  /** Episodes that are played at the same time. */
   readonly concurrency: number;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
   /** Longest reply, in place of the environment's `limits.actionTokens`. */
   readonly replyTokens: number;
+  /** Seconds between checkpoints. */
   readonly checkpointSeconds: number;
   /** Imitate the environment's flawed player first. */
   readonly warmStart: boolean | Partial<WarmStartSettings>;
+  /** How success is measured, before, during and after. */
   readonly evaluation: Partial<EvaluationSettings>;
   /** Iterations that rollouts may run ahead of learning. */
   readonly staleness: number;

@@ -194,13 +194,13 @@ export function gate(options: GateOptions): Gate {
 }
 
 /**
- * The key that a request shows, as a bearer token or, as Anthropic's clients send it, in `x-api-key`. Of both, it is this
- * server's: the other is then for the provider.
+ * The key that a request shows: as a bearer token, as Anthropic's clients send it in `x-api-key`, or as Azure's send it in
+ * `api-key`. Of several, it is this server's: the others are then for the provider.
  */
 function tokenOf(headers: Headers): string {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
-  const inOwnHeader = headers.get("x-api-key")?.trim() || undefined;
-  const shown = [bearer, inOwnHeader].filter((token) => token !== undefined);
+  const inOwnHeader = ["x-api-key", "api-key"].map((name) => headers.get(name)?.trim() || undefined);
+  const shown = [bearer, ...inOwnHeader].filter((token) => token !== undefined);
   return shown.find(isOurs) ?? shown[0] ?? "";
 }
 

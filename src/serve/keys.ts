@@ -17,6 +17,9 @@ const shape = /^wst_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 /** Whether a bearer token is for this server, rather than for an upstream provider. */
 export const isOurs = (token: string): boolean => token.startsWith("wst_") || token.startsWith("wsb_");
 
+/** Whether a text holds a token of this server anywhere. */
+export const holdsOurs = (text: string): boolean => /ws[tb]_[A-Za-z0-9_-]{16}/.test(text);
+
 /** A new key and its secret. */
 export interface Minted {
   /** Shown once and never stored. */

@@ -7,10 +7,10 @@ import { type Actor, chatActor, modelActor } from "../rollout/actor.ts";
 export const actorOf = (id: ModelId, model: Model, stop?: AbortSignal): Actor =>
   model.chat ? chatActor(id, model.chat) : tokenActor(id, model, model.contextTokens, stop);
 
-/** @param stop ends the episode before its next action. */
+/** @param stop ends the episode, also while an action is sampled where the engine can stop that. */
 export const tokenActor = (
   id: ModelId,
-  acting: Pick<Model | Frozen, "codec" | "sample">,
+  acting: Pick<Model, "codec" | "sample"> | Pick<Frozen, "codec" | "sample">,
   contextTokens: number,
   stop?: AbortSignal,
 ): Actor =>
@@ -20,6 +20,11 @@ export const tokenActor = (
     contextTokens,
     async sample(requests) {
       stop?.throwIfAborted();
-      return await acting.sample(requests);
+      try {
+        return await acting.sample(requests, stop && { gone: stop });
+      } catch (e) {
+        stop?.throwIfAborted();
+        throw e;
+      }
     },
   });

@@ -65,6 +65,11 @@ export interface ComparisonWatch {
   result(id: string, seed: number, choice: ComparedChoice | undefined, run: ComparedRun): void;
 }
 
+const runsIn = (out: string): string => join(out, "runs.jsonl");
+
+/** Whether runs of a comparison are finished already. */
+export const hasRuns = ({ out }: Pick<ComparisonPlan, "out">): boolean => existsSync(runsIn(out));
+
 /** @returns the runs, seed by seed so that a comparison that is cut short has whole pairs, and how the settings of each method that was tuned were chosen. */
 export async function comparedRuns(
   plan: ComparisonPlan,
@@ -77,7 +82,7 @@ export async function comparedRuns(
   const shown = (unit: Unit): ComparedChoice | undefined => (tuning ? choiceOf(unit) : undefined);
   const make = remembered<ComparedRun>({
     make: (unit) => oneRun(plan, byId.get(unit.arm)!, choiceOf(unit) ?? {}, unit.seed, watch),
-    memory: join(out, "runs.jsonl"),
+    memory: runsIn(out),
     nameOf: (unit) => {
       const [contender, choice] = [byId.get(unit.arm)!, choiceOf(unit) ?? {}];
       return `${contender.with(choice).name}-${unit.seed}, ${iterationsOf(plan, contender, choice)} iterations`;
@@ -104,17 +109,27 @@ export async function comparedRuns(
   return { runs, tuned };
 }
 
-/** Planned iterations of a run: as configured, or enough for its episodes. */
-function iterationsOf(
-  { environment, iterations, episodes }: ComparisonPlan,
+/**
+ * Planned iterations of a run: enough for its episodes. Where iterations are configured, those are of the first contender, and the
+ * others get as many as come to the same number of episodes.
+ */
+function iterationsOf(plan: ComparisonPlan, contender: Contender, choice: ComparedChoice): number {
+  const { contenders, iterations, episodes } = plan;
+  const each = plannedEpisodes(plan, contender, choice);
+  if (episodes !== undefined) return contender.weightFree ? episodes : Math.ceil(episodes / each);
+  if (contender.weightFree) return iterations;
+  const first = contenders.find(({ weightFree }) => !weightFree)!;
+  return Math.max(1, Math.round((iterations * plannedEpisodes(plan, first, first.grid[0] ?? {})) / each));
+}
+
+/** Of an iteration, in which no task is played twice. */
+function plannedEpisodes(
+  { environment }: Pick<ComparisonPlan, "environment">,
   contender: Contender,
   choice: ComparedChoice,
 ): number {
-  if (episodes === undefined) return iterations;
   const { tasks, groupSize } = contender.with(choice);
-  // no task is played twice in an iteration
-  const trained = Math.min(tasks, environment.tasks("train").length);
-  return contender.weightFree ? episodes : Math.ceil(episodes / (trained * groupSize));
+  return Math.min(tasks, environment.tasks("train").length) * groupSize;
 }
 
 async function oneRun(

@@ -127,11 +127,15 @@ export interface ConfigOptions {
   readonly parts?: Json | undefined;
 }
 
+/** Longest sequence where none is stated: what the engine's model and memory allow, or 128 tokens. */
+export const usualContext = async (engine: Engine): Promise<number> =>
+  (await engine.contextTokens?.()) ?? 128;
+
 /** Fills in every default. @throws WhetstoneError `option.range` for a warm start in an environment without a flawed player. */
 export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> {
   const { environment, method, engine, seed = 1, iterations = 80 } = options;
   const { concurrency = 64, checkpointSeconds = 15, budgetSeconds, episodes } = options;
-  const contextTokens = options.contextTokens ?? (await engine.contextTokens?.()) ?? 128;
+  const contextTokens = options.contextTokens ?? (await usualContext(engine));
   const { staleness = 0, importanceCap = 2, parts = null } = options;
   return {
     format: 2,

@@ -57,7 +57,9 @@ test("every question has a right answer among the first five, and each hit says 
   // papers are deleted one at a time: more than one unknown answer is a misspelt one
   const unknown = new Set(questions.flatMap(({ first }) => first.filter((answer) => !known.has(answer))));
   assert.ok(unknown.size <= 1, [...unknown].join(", "));
-  for (const question of open) {
+  for (const question of questions) {
+    if (question.first.some((answer) => unknown.has(answer))) continue; // its answer was deleted
+
     const found = searchCatalogue(question.ask, catalogue);
     assert.ok(
       found.slice(0, 5).some((hit) => isAnswer(question, hit)),

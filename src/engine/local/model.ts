@@ -154,14 +154,14 @@ async function followed(
   host: Host,
   handle: Handle,
   requests: readonly LocalRequest[],
-  { onToken = () => {}, gone }: SampleWatch,
+  { onToken, gone }: SampleWatch,
 ): Promise<Sample[]> {
   gone?.throwIfAborted();
-  const watch = host.watch(onToken);
+  const watch = host.watch(onToken ?? (() => {}));
   const cancel = (): void => void host.call("cancel", handle, watch).catch(() => undefined);
   gone?.addEventListener("abort", cancel);
   try {
-    return await host.call("sample", handle, requests, watch);
+    return await host.call("sample", handle, requests, watch, onToken !== undefined);
   } finally {
     gone?.removeEventListener("abort", cancel);
     host.unwatch(watch);

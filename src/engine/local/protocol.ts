@@ -49,8 +49,8 @@ export interface Calls {
   create(architecture: Architecture, marks: SpecialTokens, contents: ModelContents): Handle;
   /** The text of each token of a model and its copies. Sent before the first request that has stop strings. */
   words(handle: Handle, tokenizer: TokenizerFiles): void;
-  /** @param watch the number under which its tokens are told. */
-  sample(handle: Handle, requests: readonly LocalRequest[], watch?: number): Sample[];
+  /** @param watch the number under which it can be cancelled. @param told whether its tokens are told under that number. */
+  sample(handle: Handle, requests: readonly LocalRequest[], watch?: number, told?: boolean): Sample[];
   /** Ends a sampling call that is watched. */
   cancel(handle: Handle, watch: number): void;
   /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */

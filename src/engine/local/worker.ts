@@ -93,7 +93,7 @@ const calls: {
     const { chatCodec } = await import("./codec.ts");
     modelOf(handle).words.decode = chatCodec(tokenizer).decode;
   },
-  sample(handle, requests, watch) {
+  sample(handle, requests, watch, told) {
     const { architecture, marks, words, on } = modelOf(handle);
     const codec = { ...marks, decode: (ids: Int32Array) => textOf(words, ids) };
     const open = (): Sampler =>
@@ -105,7 +105,9 @@ const calls: {
       });
     const joined = sampling.get(handle) ?? open();
     sampling.set(handle, joined);
-    const tell = (request: number, token: number): void => reply({ watch: watch!, request, token });
+    const tell = (request: number, token: number): void => {
+      if (told) reply({ watch: watch!, request, token });
+    };
     return joined.sample(requests, watch === undefined ? undefined : { id: watch, tell });
   },
   cancel(handle, watch) {

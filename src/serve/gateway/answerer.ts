@@ -12,9 +12,11 @@ export interface Call {
   /** The client's provider keys and account headers, by lower-case name. Only the provider that they are for may see them. */
   readonly credentials: Readonly<Record<string, string>>;
   /** The header in which the client sent its key, for a backend that sends its own in its place. Default `authorization`. */
-  readonly keyHeader?: "authorization" | "x-api-key";
+  readonly keyHeader?: "authorization" | "x-api-key" | "api-key";
   /** The query of the client's URL, with its question mark. */
   readonly query?: string;
+  /** Who asks, a user or a key, where a backend shares places among those who ask. It is sent nowhere. */
+  readonly who?: string;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }

@@ -12,9 +12,19 @@ export interface Earlier {
   remember(response: ServedResponse): void;
   /** A response, from memory or from the store; nothing if neither has it. */
   find(id: Id): Promise<ServedResponse | undefined>;
-  /** Keeps an item of an answer to a user. */
-  note(user: Id | undefined, id: string, item: Json): void;
-  item(user: Id | undefined, id: string): Json | undefined;
+  /** Keeps an item of an answer. */
+  note(owner: Owner, id: string, item: Json): void;
+  /** An item of an answer to that user; with a session, only of an answer in it. */
+  item(
+    owner: { readonly user?: Id | undefined; readonly session: Id | undefined },
+    id: string,
+  ): Json | undefined;
+}
+
+/** Whom an answer is for, and its session. */
+export interface Owner {
+  readonly user: Id | undefined;
+  readonly session: Id;
 }
 
 export function earlierResponses(
@@ -22,7 +32,7 @@ export function earlierResponses(
   log: (line: string) => void,
 ): Earlier {
   const responses = latest<ServedResponse>(most.responses);
-  const items = latest<Json>(most.items);
+  const items = latest<{ readonly item: Json; readonly session: Id }>(most.items);
   return {
     remember: (response) => responses.keep(response.id, response),
     async find(id) {
@@ -35,8 +45,11 @@ export function earlierResponses(
       }
       return undefined;
     },
-    note: (user, id, item) => items.keep(scoped(user, id), item),
-    item: (user, id) => items.get(scoped(user, id)),
+    note: ({ user, session }, id, item) => items.keep(scoped(user, id), { item, session }),
+    item({ user, session }, id) {
+      const kept = items.get(scoped(user, id));
+      return session === undefined || kept?.session === session ? kept?.item : undefined;
+    },
   };
 }
 

@@ -10,8 +10,11 @@ import { sendResponse } from "../sendResponse.ts";
 import type { Answered, Answerer } from "./answerer.ts";
 import { type Asking, asking, askingAsIs } from "./asking.ts";
 import { assembler } from "./assemble.ts";
+import { azurePaths, inDeployment } from "./azure.ts";
+import { completions } from "./completions.ts";
 import { continuing, joining } from "./continuing.ts";
 import { type Earlier, earlierResponses } from "./earlier.ts";
+import { foreignTo, sentFor } from "./foreign.ts";
 import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
 import { messages } from "./messages.ts";
@@ -51,8 +54,8 @@ export interface Gateway {
 }
 
 /**
- * `POST /v1/chat/completions`, `/v1/responses`, `/v1/messages`, `/v1/embeddings` and `GET /v1/models`, at the root and below `/session/<name>`, `/user/<name>` and
- * `/user/<name>/session/<name>`, so that the base URL alone can name the user and session.
+ * `POST /v1/chat/completions`, `/v1/completions`, `/v1/responses`, `/v1/messages`, `/v1/embeddings` and `GET /v1/models`, also at Azure's paths, at the root and below
+ * `/session/<name>`, `/user/<name>` and `/user/<name>/session/<name>`, so that the base URL alone can name the user and session.
  */
 export function gateway(options: GatewayOptions): Gateway {
   const { production, recorder, versions, gate, channels = [], now = Date.now, log = () => {} } = options;
@@ -70,18 +73,20 @@ export function gateway(options: GatewayOptions): Gateway {
       const at = now();
       // unwritten responses would be lost in a crash: if writing is late, wait for it before answering more
       await recorder.late();
-      const read = await readJson(c.req.raw, chatBody);
+      const read = await inDeployment(c, readJson(c.req.raw, chatBody));
       if (isRefused(read)) return refusal(read);
       const { only } = c.var.caller;
       const named = identityOf(c, only, protocol.userOf(read.json));
       if (isRefused(named)) return refusal(named);
-      const item = (id: string) => earlier.item(named.user, id);
+      const item = (id: string) => earlier.item({ ...named, session: only?.session }, id);
       const given = protocol.read(read.json, { item });
       if (!given) return refusal({ ...unreadBody, message: protocol.expected });
       const continued = protocol.continues?.(read.json);
       const before = continued === undefined ? undefined : await earlier.find(continued);
       const joined = joining(named, before, only);
       if (isRefused(joined)) return refusal(joined);
+      const foreign = only && foreignTo(given.body, before !== undefined, (id) => item(id) !== undefined);
+      if (foreign) return refusal(foreign);
       const said = joined ?? named;
       const asked = joined && before ? continuing(given, before) : given;
       const resumed = said.session === undefined ? undefined : access.resume(said.session);
@@ -99,16 +104,17 @@ export function gateway(options: GatewayOptions): Gateway {
       const shown = listed(c.req.header("x-whetstone-channels"));
       const underway: Underway = { id, asked, opened, ...user, chosen, channels: shown ?? channels, at };
       const durable = c.req.header("x-whetstone-durable") === "1";
-      const reader = protocol.reader?.((item, value) => earlier.note(named.user, item, value));
+      const owner = { user: named.user, session: opened.session };
+      const reader = protocol.reader?.((id, value) => earlier.note(owner, id, value));
       const ask = reader ? askingAsIs(asked, answerer) : asking(asked, answerer);
       const plain = assembler(answerer.exact ?? "raw", isPlain(asked, answerer));
       const growing = reader ? readBy(reader, plain) : plain;
       const call = calls.begin({ underway, growing, durable, resumed, keepsId: ask.asIs === true });
-      return await answer(c, call, send, ask, ask.body ?? read.bytes);
+      return await answer(c, call, send, ask, ask.body ?? sentFor(only, read));
     };
 
   const v1 = new Hono<Gated>();
-  for (const protocol of [chatCompletions, responses, messages]) {
+  for (const protocol of [chatCompletions, completions, responses, messages]) {
     v1.post(protocol.route, gate.allow("chat", "narrowed too"), recorded(protocol));
   }
   for (const route of ["/embeddings", "/messages/count_tokens"] as const) {
@@ -121,12 +127,10 @@ export function gateway(options: GatewayOptions): Gateway {
     const data = [...names].map((id) => ({ id, object: "model", created: 0, owned_by: "whetstone" }));
     return c.json({ object: "list", data });
   });
-  const app = new Hono<Gated>()
-    .route("/v1", v1)
-    .route("/session/:session/v1", v1)
-    .route("/user/:user/v1", v1)
-    .route("/user/:user/session/:session/v1", v1);
-
+  const app = new Hono<Gated>();
+  for (const base of ["", "/session/:session", "/user/:user", "/user/:user/session/:session"]) {
+    for (const below of ["/v1", ...azurePaths]) app.route(`${base}${below}`, v1);
+  }
   return { app, state: calls.state, recorded: calls.recorded, drain: calls.drain };
 }
 
@@ -175,7 +179,8 @@ async function answer(
   const gone = c.req.raw.signal;
   let answered: Answered;
   try {
-    answered = await send({ body, ...passedOn(c), query: new URL(c.req.url).search, gone });
+    const who = underway.user ?? c.var.caller.key;
+    answered = await send({ body, ...passedOn(c), ...(who === undefined ? {} : { who }), gone });
     call.answered = answered;
   } catch (e) {
     if (gone.aborted) {

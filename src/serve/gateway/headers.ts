@@ -1,19 +1,16 @@
 /** Headers that the gateway passes on, in each direction. */
 import type { Context } from "hono";
-import { isOurs } from "../keys.ts";
+import { holdsOurs } from "../keys.ts";
 import type { Call } from "./answerer.ts";
 
-/** The client's headers that backends receive. */
-export function passedOn(c: Context): Pick<Call, "headers" | "credentials" | "keyHeader"> {
-  const credentials = named(c, theirOwn);
-  const isInOwnHeader = credentials.authorization === undefined && credentials["x-api-key"] !== undefined;
-  // Whetstone's own keys never go to a backend
-  if (isOurs((credentials.authorization ?? "").replace(/^Bearer +/i, ""))) delete credentials.authorization;
-  if (isOurs(credentials["x-api-key"] ?? "")) delete credentials["x-api-key"];
+/** The client's headers and query that backends receive: never Whetstone's own keys. */
+export function passedOn(c: Context): Pick<Call, "headers" | "credentials" | "keyHeader" | "query"> {
+  const keyHeader = keyHeaders.find((name) => c.req.header(name) !== undefined);
   return {
     headers: named(c, forUpstream),
-    credentials,
-    ...(isInOwnHeader ? { keyHeader: "x-api-key" } : {}),
+    credentials: named(c, theirOwn),
+    ...(keyHeader === undefined ? {} : { keyHeader }),
+    query: queryWithoutOurs(new URL(c.req.url).search),
   };
 }
 
@@ -21,13 +18,29 @@ function named(c: Context, names: readonly string[]): Record<string, string> {
   const out: Record<string, string> = {};
   for (const name of names) {
     const value = c.req.header(name);
-    if (value !== undefined) out[name] = value;
+    if (value !== undefined && !holdsOurs(`${value} ${basic(value)}`)) out[name] = value;
   }
   return out;
 }
 
+/** The user and password of basic authentication; "" for anything else. */
+const basic = (value: string): string =>
+  Buffer.from(/^Basic +(\S+)$/i.exec(value)?.[1] ?? "", "base64").toString("latin1");
+
+/** A query without the parameters that hold a key of this server; the others stay byte for byte. */
+function queryWithoutOurs(query: string): string {
+  const kept = query
+    .slice(1)
+    .split("&")
+    .filter((parameter) => !holdsOurs([...new URLSearchParams(parameter)].flat().join(" ")));
+  return query === "" || kept.length === 0 ? "" : `?${kept.join("&")}`;
+}
+
+/** Headers in which clients send their key: OpenAI's, Anthropic's, Azure's. */
+const keyHeaders = ["authorization", "x-api-key", "api-key"] as const;
+
 /** Headers with provider keys and account ids. */
-const theirOwn = ["authorization", "x-api-key", "openai-organization", "openai-project"];
+const theirOwn = [...keyHeaders, "openai-organization", "openai-project"];
 
 const forUpstream = [
   "accept",

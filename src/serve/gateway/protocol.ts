@@ -6,6 +6,7 @@ import type { Assembler } from "./assemble.ts";
 /** Path of a call below the base URL. */
 export type Route =
   | "/chat/completions"
+  | "/completions"
   | "/responses"
   | "/messages"
   | "/messages/count_tokens"

@@ -1,12 +1,16 @@
 /** Calls that are passed on and counted, and not recorded, since they are no turns of a conversation: embeddings, counts of tokens. */
 import type { Context } from "hono";
 import { messageOf } from "../../core/errors.ts";
-import { chatBody, readJson } from "../../http/body.ts";
+import { type Json, objectOf } from "../../core/json.ts";
+import { type BodyLimits, chatBody, readJson } from "../../http/body.ts";
 import type { Gated } from "../auth.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import { sendResponse } from "../sendResponse.ts";
 import { requireBounded } from "./answerBody.ts";
+import type { Answerer } from "./answerer.ts";
+import { inDeployment } from "./azure.ts";
+import { foreignTo, sentFor } from "./foreign.ts";
 import { passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
 import type { Route } from "./protocol.ts";
@@ -28,9 +32,14 @@ export const passedUnrecorded =
   ({ versions, access, calls, now }: PassingParts) =>
   async (c: Context<Gated>, route: Exclude<Route, "/chat/completions">): Promise<Response> => {
     if (calls.isDraining) return refusal(closing);
-    const read = await readJson(c.req.raw, chatBody);
+    const read = await inDeployment(
+      c,
+      readJson(c.req.raw, route === "/embeddings" ? embeddingBody : chatBody),
+    );
     if (isRefused(read)) return refusal(read);
     const { only } = c.var.caller;
+    const foreign = only && foreignTo(objectOf(read.json) ?? {}, false, () => false);
+    if (foreign) return refusal(foreign);
     const said = identityOf(c, only, undefined);
     if (isRefused(said)) return refusal(said);
     const resumed = only && said.session !== undefined ? access.resume(said.session) : undefined;
@@ -46,9 +55,8 @@ export const passedUnrecorded =
     const leave = calls.beginUnrecorded();
     try {
       const answered = await send({
-        body: read.bytes,
+        body: counted(route, read.json, chosen.answerer) ?? sentFor(only, read),
         ...passedOn(c),
-        query: new URL(c.req.url).search,
         gone,
       });
       const chunks: Uint8Array[] = [];
@@ -66,6 +74,16 @@ export const passedUnrecorded =
       leave();
     }
   };
+
+/** Limits of a request for embeddings, whose inputs may be token ids: those of 300,000 tokens, which OpenAI takes at once. */
+const embeddingBody: BodyLimits = { ...chatBody, values: 400_000 };
+
+/** Tokens are counted for the model that would answer. Nothing: the body as it is. */
+function counted(route: Route, json: Json, { model }: Pick<Answerer, "model">): string | undefined {
+  const body = objectOf(json);
+  const isOther = route === "/messages/count_tokens" && model !== undefined && body?.model !== model;
+  return isOther && body ? JSON.stringify({ ...body, model }) : undefined;
+}
 
 export const closing: Refused = {
   status: 503,

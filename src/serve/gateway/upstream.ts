@@ -41,6 +41,7 @@ export function upstream(options: UpstreamOptions): Answerer {
   });
   const credentialsOf = ({ credentials, keyHeader }: Pick<Call, "credentials" | "keyHeader">) => {
     if (key === undefined) return clientKeys ? credentials : {};
+    if (isAzure(origin)) return { "api-key": key };
     return keyHeader === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
   };
   async function post(route: Route, call: Call): Promise<Answered> {
@@ -86,6 +87,7 @@ export function upstream(options: UpstreamOptions): Answerer {
       "/messages": (call) => post("/messages", call),
       "/messages/count_tokens": (call) => post("/messages/count_tokens", call),
       "/embeddings": (call) => post("/embeddings", call),
+      "/completions": (call) => post("/completions", call),
     },
 
     async models(call) {
@@ -104,6 +106,9 @@ export function upstream(options: UpstreamOptions): Answerer {
     close: () => pool.close(),
   };
 }
+
+/** Whether a server is Azure's, which takes its keys in a header of its own. */
+export const isAzure = (origin: string): boolean => /\.azure\.(com|cn|us)$/.test(new URL(origin).hostname);
 
 /** Most bytes of a list of models. */
 const mostListBytes = 4 << 20;

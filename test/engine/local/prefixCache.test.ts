@@ -1,9 +1,12 @@
 // What prompts that begin alike share, and who is served meanwhile.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pairRows } from "../../../src/common/tokens/pack.ts";
 import { concatIds } from "../../../src/common/tokens/sequence.ts";
 import type { Model, Sample, SampleRequest } from "../../../src/core/model.ts";
+import { randomStream } from "../../../src/core/random.ts";
+import { tokenActor } from "../../../src/train/actor.ts";
 import { bench, codec, coefficientsFor, linear, near, randomBatch } from "./support.ts";
 
 const text = (length: number, salt = 0): Int32Array =>
@@ -133,4 +136,23 @@ test("a call whose client has gone rejects at once, and the others are answered"
   assert.ok(told.length < 100, `${told.length} of 1,800 tokens`);
   await assert.rejects(model.sample(endless, { gone: AbortSignal.abort() }), { name: "AbortError" });
   await agreesWithScore(model, text(30), await one(model, text(30)));
+});
+
+test("a run that is stopped does not wait for the reply under way", async () => {
+  await using engine = bench();
+  const { model } = await engine.make();
+  const stop = new AbortController();
+  const actor = tokenActor("policy", model, model.contextTokens, stop.signal);
+  const acted = actor.act({
+    environment: { limits: { turns: 1, seconds: 60, actionTokens: 30 } },
+    task: { id: "t", seed: 1, prompt: [], metadata: {} },
+    messages: [],
+    observation: { messages: [] },
+    promptTokens: () => Int32Array.of(1, 2, 3),
+    random: randomStream(1),
+  });
+  stop.abort(new Error("Ctrl-C"));
+  await assert.rejects(acted, /Ctrl-C/);
+  const [after] = await model.sample([{ prompt: Int32Array.of(1, 2, 3), maxTokens: 4, seed: 1 }]);
+  assert.ok(after!.action.length > 0, "others are sampled as before");
 });
