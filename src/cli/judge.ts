@@ -18,6 +18,7 @@ import { limitConcurrency } from "../train/limit.ts";
 import { spendLine, withChatFlags } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { audit } from "./judgeAudit.ts";
+import { addLiveOptions, judgeLive, type LiveFlags, liveSettings } from "./judgeLive.ts";
 import { score } from "./judgeScore.ts";
 import { type JudgeFlags, judgePanel } from "./judges.ts";
 import { numberBetween, numberOption, statedNumber } from "./numbers.ts";
@@ -35,7 +36,7 @@ import {
 import { shownStore } from "./report.ts";
 import { distil, requireNewStudent, writeStudent } from "./studentJudge.ts";
 
-interface JudgeOptions extends JudgeFlags {
+interface JudgeOptions extends JudgeFlags, LiveFlags {
   readonly against?: string;
   readonly out?: string;
   readonly vote: EnsembleRule["vote"];
@@ -65,9 +66,10 @@ export function addJudge(program: Command, io: Io): void {
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --out scores.jsonl",
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --audit --limit 100",
       "whetstone judge runs/whetstone.sqlite --chat http://127.0.0.1:8080/v1 --model qwen3 --limit 500 --estimate --out scores.jsonl",
+      "whetstone judge runs/whetstone.sqlite --chat http://127.0.0.1:8080/v1 --model qwen3 --price 0.25,2 --max-spend 2 --live --hourly 100",
     ],
   );
-  withChatFlags(command)
+  addLiveOptions(withChatFlags(command))
     .argument(
       "[file|run|store]",
       "what to score: transcripts, a JSON object a line, {messages} or {prompt, reply}; a run's id or folder; a traffic store",
@@ -138,6 +140,16 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
     await audit({ what, runs: options.store, panel, seed, timeoutSeconds, concurrency, limit }, io);
     return;
   }
+  if (what !== undefined && options.live) {
+    const surplus = (["against", "out", "limit", "estimate"] as const).find(
+      (name) => options[name] !== undefined,
+    );
+    if (surplus) throw besideLive(surplus);
+    const panel = await judgePanel(options, "score");
+    const asked = { panel, seed, concurrency, timeoutSeconds, rule };
+    await judgeLive({ store: what, ...asked, ...liveSettings(options) }, io);
+    return;
+  }
   if (what === undefined || options.against !== undefined || options.out === undefined) {
     const got = what === undefined ? "nothing to judge" : options.out === undefined ? "no --out" : "both";
     throw new WhetstoneError("option.range", {
@@ -151,6 +163,14 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   const { out, store: runs, estimate = false } = options;
   await score({ what, out, runs, panel, rule, seed, timeoutSeconds, concurrency, limit, estimate }, io);
 }
+
+const besideLive = (name: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: `--${name}`,
+    got: "it beside --live",
+    expected: "one of the two: --live stores scores as feedback, and goes on",
+    fix: "Leave one out; --hourly bounds what --live judges.",
+  });
 
 interface Settings {
   readonly seed: number;

@@ -56,7 +56,8 @@ async function pageOf(production: Reading, { items, reviews }: Newest): Promise<
   // sequentially, since each may be about a conversation of megabytes
   for (const signal of items) shown.push(await itemOf(production, signal, reviews.get(signal.id)));
   const waiting = shown.filter((item) => item.wanting && !item.reviewed).length;
-  return { items: shown, waiting };
+  const isFirst = ({ disagrees, reviewed }: InboxItem): boolean => disagrees !== undefined && !reviewed;
+  return { items: [...shown.filter(isFirst), ...shown.filter((item) => !isFirst(item))], waiting };
 }
 
 /** The last signals to arrive, newest first, and the last review of each. */
@@ -87,9 +88,11 @@ async function itemOf(
       ? await production.response(target.response)
       : undefined;
   const teaches = signal.kind === "correction" || signal.kind === "demonstration";
+  const disagrees = response && (await disagreement(production, signal, response.id));
   return {
     signal: signal.text === undefined ? signal : { ...signal, text: cut(signal.text) },
-    wanting: isWanting(signal),
+    wanting: disagrees !== undefined || isWanting(signal),
+    ...(disagrees && { disagrees }),
     ...(teaches && { becomes: becomesOf(await examplesOfSignal(production, signal)) }),
     ...(response && { reply: replyOf(response, target?.choice ?? 0) }),
     ...(review && { reviewed: { verdict: review.text ?? "seen", by: review.source, at: review.received } }),
@@ -122,6 +125,25 @@ function replyOf(response: ServedResponse, choice: number): NonNullable<InboxIte
   const asked = prompt.findLast(({ role }) => role === "user")?.content ?? "";
   const said = choices[choice]?.message.content ?? "";
   return { response: id, session, version, asked: cut(asked), said: cut(said) };
+}
+
+const isJudge = ({ source }: ReceivedSignal): boolean => source.startsWith("judge:");
+
+/** The last feedback of a person on a reply that lies on the other side of 0.5 than a judge's score of it. */
+async function disagreement(
+  production: Pick<Reading, "signals">,
+  judgement: ReceivedSignal,
+  response: string,
+): Promise<InboxItem["disagrees"]> {
+  const { value: judged } = judgement;
+  if (!isJudge(judgement) || judged === undefined) return undefined;
+  let found: InboxItem["disagrees"];
+  for await (const signal of production.signals({ response })) {
+    const { value, source } = signal;
+    if (value === undefined || isJudge(signal) || reviewedSignal(signal) !== undefined) continue;
+    found = value < 0.5 !== judged < 0.5 ? { with: source, value } : undefined;
+  }
+  return found;
 }
 
 /** Values below 0.5 count as complaints, and so do critiques without a value. */

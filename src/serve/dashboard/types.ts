@@ -38,6 +38,8 @@ export interface RunRow {
   readonly started: string;
   /** Of a running run: until now. */
   readonly seconds: number;
+  /** When it last wrote something, ISO 8601 in UTC. */
+  readonly seen: string;
   /** Iterations that were written. */
   readonly iterations: number;
   /** Held-out success after the run. */
@@ -67,9 +69,37 @@ export interface RunDetail extends RunRow {
   readonly folder: string;
   readonly config: Json;
   readonly evaluations: readonly Evaluation[];
+  /** Success over the run by split and way of choosing actions, the most telling first. */
+  readonly progress: readonly Progress[];
   /** All metrics that have curves. */
   readonly metrics: readonly string[];
   readonly health: HealthReport;
+}
+
+/** Success after so many iterations of training, with its 95 % interval. */
+export interface Measured {
+  readonly iteration: number;
+  readonly success: Range;
+}
+
+/** How success on one split went over a run. */
+export interface Progress {
+  readonly split: string;
+  /** "sampled" or "greedy". */
+  readonly mode: string;
+  /** Share of its tasks that are trained on as well: above 0, this is not held-out success. */
+  readonly trainedShare: number;
+  readonly tasks: number;
+  /** Before training. */
+  readonly before?: Measured;
+  /** After the run, or the last validation so far. Absent: measured once. */
+  readonly latest?: Measured;
+  /** Whether `latest` was measured after the run. */
+  readonly ended?: boolean;
+  /** Latest less before, paired by task, where each task's outcome is known; tasks that were gained and lost. */
+  readonly change?: { readonly difference: Range; readonly gained: number; readonly lost: number };
+  /** Every measurement, in order. */
+  readonly curve: readonly Measured[];
 }
 
 /** Curves over the same iterations, thinned to what a chart can show. */
@@ -248,8 +278,10 @@ export interface InboxItem {
     readonly asked: string;
     readonly said: string;
   };
-  /** Whether it needs a review: a correction, a complaint or a low value. */
+  /** Whether it needs a review: a correction, a complaint, a low value, or a judge that disagrees with people. */
   readonly wanting: boolean;
+  /** For a judge's score: the person's feedback on the same reply that says the opposite. */
+  readonly disagrees?: { readonly with: string; readonly value: number };
   /** The training example that a correction or demonstration becomes. */
   readonly becomes?: Becomes;
   /** The last review. */
@@ -268,7 +300,7 @@ export type Becomes =
   | { readonly nothing: Dropped["why"] };
 
 export interface InboxPage {
-  /** Newest first. */
+  /** What a judge and people disagree about and nobody has reviewed, then the others; each newest first. */
   readonly items: readonly InboxItem[];
   /** Number of these items that need a review and have none. */
   readonly waiting: number;

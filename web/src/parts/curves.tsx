@@ -1,13 +1,12 @@
 /** Learning curves with intervals, as a drawing that can be saved as it is. */
 import type { RefObject } from "preact";
 import type { ComparedGroup, Value } from "../../../src/serve/dashboard/types.ts";
-import { inks } from "./ink.ts";
+import { inks, lineInks } from "./ink.ts";
 import { groupKey, groupName } from "./words.ts";
 
 const [width, height] = [760, 360];
 const [left, right, top, bottom] = [48, 16, 16, 40];
-/** Of lines and their bands; both are told apart without colour by their dashes. */
-const lineInks = ["--line-1", "--line-2", "--line-3", "--line-4"];
+/** Lines are told apart without colour by their dashes. */
 const dashes = ["", "7 4", "2 3", "10 3 2 3"];
 
 interface CurvesProps {

@@ -1,0 +1,279 @@
+/** `whetstone judge STORE --live`: judges a sample of what is served, as it comes, and stores the scores as feedback. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { counted } from "../common/text/counted.ts";
+import { oneLine } from "../common/text/oneLine.ts";
+import type { Spend } from "../core/chat.ts";
+import { randomStream } from "../core/random.ts";
+import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
+import type { Id } from "../core/types.ts";
+import type { EnsembleRule } from "../evaluator/ensemble.ts";
+import { type AskJudge, type CallOutcome, judgeCalls } from "../evaluator/judgeCall.ts";
+import { judgedTrajectory } from "../evaluator/judgedItem.ts";
+import { type NamedItem, type ScoredItem, scoreItems } from "../evaluator/scoreItems.ts";
+import { type Judgeable, stratified } from "../evaluator/stratified.ts";
+import { answeredTurns, loggedTrajectory } from "../exchange/logged.ts";
+import { type ServedSession, servedSessions } from "../exchange/sessions.ts";
+import { taskOfPrompt } from "../exchange/task.ts";
+import { orderedId } from "../serve/orderedId.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
+import { spendLine } from "./chat.ts";
+import { seconds } from "./durations.ts";
+import { onSignal } from "./interrupted.ts";
+import type { JudgePanel } from "./judges.ts";
+import { statedNumber } from "./numbers.ts";
+import { folded, type Io, number } from "./output.ts";
+import { withTrafficStore } from "./trafficStore.ts";
+import { time } from "./versionText.ts";
+
+/** Flags of the command for what is served. */
+export interface LiveFlags {
+  readonly live?: true;
+  readonly hourly: string;
+  readonly every: string;
+  readonly quiet: string;
+  readonly within: string;
+  readonly channel: string;
+  readonly once?: true;
+}
+
+export const addLiveOptions = (command: Command): Command =>
+  command
+    .option(
+      "--live",
+      "for a traffic store: judge what is served as it comes, and store each score as feedback",
+    )
+    .option("--hourly <n>", "with --live: most judgements an hour; versions and feedback take turns", "60")
+    .option("--quiet <duration>", "with --live: judge a conversation this long after its last call", "5m")
+    .option("--within <duration>", "with --live: how old a conversation may be at the start", "1d")
+    .option("--every <duration>", "with --live: time between looks at the store", "30s")
+    .option("--channel <name>", "with --live: channel of the scores", "judge")
+    .option("--once", "with --live: look once, judge, and exit");
+
+/** What the flags say. @throws WhetstoneError `option.range`. */
+export const liveSettings = (
+  flags: LiveFlags,
+): Pick<LiveWork, "hourly" | "every" | "quiet" | "within" | "channel" | "once"> => ({
+  hourly: statedNumber("--hourly", flags.hourly, 1),
+  every: seconds("--every", flags.every),
+  quiet: seconds("--quiet", flags.quiet),
+  within: seconds("--within", flags.within),
+  channel: flags.channel,
+  once: flags.once === true,
+});
+
+/** How served sessions are judged. */
+export interface LiveWork {
+  readonly store: string;
+  readonly panel: JudgePanel;
+  readonly rule: EnsembleRule;
+  readonly seed: number;
+  readonly timeoutSeconds: number;
+  readonly concurrency: number;
+  /** Most judgements in an hour, over restarts too. */
+  readonly hourly: number;
+  /** Seconds between looks, seconds without a call after which a trajectory is judged, and seconds of age up to which. */
+  readonly every: number;
+  readonly quiet: number;
+  readonly within: number;
+  readonly channel: string;
+  readonly once: boolean;
+}
+
+/** A trajectory that waits for its judgement. */
+interface Waiting extends Judgeable {
+  readonly session: Id;
+  /** Its last answered response, which the judgement is about. */
+  readonly response: Id;
+  /** Times that it was asked in vain. */
+  readonly failures: number;
+}
+
+/** Most trajectories that wait, and times that one is asked. */
+const most = { waiting: 10_000, tries: 3 } as const;
+const hour = 3_600_000;
+
+export async function judgeLive(work: LiveWork, io: Io): Promise<void> {
+  folded(io, livePlan(work)).forEach(io.error);
+  const control = new AbortController();
+  const off = onSignal(() => {
+    io.error("Ending after the running judgements. Press Ctrl-C again to end at once.");
+    control.abort();
+  });
+  const { judges, spent } = work.panel.ready(control.signal);
+  const call = judgeCalls({ timeoutSeconds: work.timeoutSeconds, stop: control.signal });
+  const counts: Partial<Record<CallOutcome, number>> = {};
+  try {
+    await withTrafficStore(
+      work.store,
+      async (production) => {
+        const queue = liveQueue(production, work);
+        for (;;) {
+          const chosen = await queue.next();
+          await scoreItems(judges, itemsOf(production, chosen), {
+            random: randomStream(work.seed),
+            ...{ rule: work.rule, call: call as AskJudge, most: work.concurrency },
+            async onScore(scored) {
+              const { outcome } = scored.together;
+              counts[outcome] = (counts[outcome] ?? 0) + 1;
+              const waiting = chosen.get(scored.id)!;
+              if (outcome === "answered") await keep(production, waiting, scored, work, io);
+              queue.done(waiting, outcome);
+            },
+          });
+          if (counts["not asked"] !== undefined) break;
+          if (work.once) break;
+          await sleep(work.every * 1000, undefined, { signal: control.signal });
+        }
+      },
+      "there",
+    );
+  } catch (e) {
+    if (!control.signal.aborted) throw e;
+  } finally {
+    off();
+    sayEnd(counts, spent(), io);
+  }
+}
+
+function sayEnd(counts: Partial<Record<CallOutcome, number>>, spend: Spend | undefined, io: Io): void {
+  const { answered = 0, ...lost } = counts;
+  const said = [`${answered} judged`, ...Object.entries(lost).map(([outcome, n]) => `${n} ${outcome}`)];
+  io.record({ type: "done", outcomes: counts, ...(spend && { spend }) });
+  io.say(said.join(", "), ...(spend ? folded(io, `Cost: ${spendLine(spend)}`) : []));
+  if (counts["not asked"] === undefined) return;
+  io.error("whetstone: the budget is spent. The same command with another one goes on.");
+  io.code = 1;
+}
+
+/** What waits to be judged, read from the store as it comes. */
+function liveQueue(production: TrafficStore, { panel, channel, hourly, quiet, within, every }: LiveWork) {
+  const source = sourceOf(panel);
+  const isOurs = (signal: ReceivedSignal): boolean => signal.source === source && signal.channel === channel;
+  const waiting = new Map<string, Waiting>();
+  const judged = new Map<string, number>();
+  let from = Date.now() - 1000 * within;
+
+  async function look(now: number): Promise<void> {
+    // what is not quiet yet is read again
+    const next = now - 1000 * (quiet + every);
+    for await (const session of servedSessions(production, { from })) {
+      for (const one of waitingIn(session, isOurs)) {
+        if (one.isJudged) waiting.delete(one.id);
+        if (one.isJudged || one.at > now - 1000 * quiet) continue;
+        const failures = waiting.get(one.id)?.failures ?? 0;
+        if (failures < most.tries) waiting.set(one.id, { ...one, failures });
+      }
+    }
+    for (const id of waiting.keys()) {
+      if (waiting.size <= most.waiting) break;
+      waiting.delete(id);
+    }
+    from = Math.max(from, next);
+  }
+
+  return {
+    /** By trajectory, what is judged next. */
+    async next(): Promise<ReadonlyMap<string, Waiting>> {
+      const now = Date.now();
+      await look(now);
+      let lately = 0;
+      for await (const signal of production.signals({ channel, from: now - hour }))
+        if (isOurs(signal)) lately++;
+      const open = [...waiting.values()].filter(({ failures }) => failures < most.tries);
+      const ids = stratified(open, judged, Math.max(0, hourly - lately));
+      return new Map(ids.map((id) => [id, waiting.get(id)!]));
+    },
+    done(one: Waiting, outcome: CallOutcome): void {
+      if (outcome === "answered" || outcome === "abstained") {
+        waiting.delete(one.id);
+        judged.set(one.stratum, (judged.get(one.stratum) ?? 0) + 1);
+      } else waiting.set(one.id, { ...one, failures: one.failures + 1 });
+    },
+  };
+}
+
+/** Who gives the judgements. */
+const sourceOf = ({ names }: JudgePanel): string => `judge:${names.join("+")}`;
+
+interface Seen extends Omit<Waiting, "failures"> {
+  /** Of its last response. */
+  readonly at: number;
+  readonly isJudged: boolean;
+}
+
+function* waitingIn(
+  { id: session, trajectories, signals }: ServedSession,
+  isOurs: (signal: ReceivedSignal) => boolean,
+): Generator<Seen> {
+  for (const [id, responses] of trajectories) {
+    const last = answeredTurns(responses).at(-1)?.response;
+    if (!last) continue;
+    const about = signals.filter((signal) => signal.about.some((target) => isAbout(target, session, last)));
+    const feedback = about.some((signal) => !isOurs(signal)) ? "with feedback" : "without feedback";
+    yield {
+      id,
+      session,
+      response: last.id,
+      stratum: `${last.version}, ${feedback}`,
+      at: last.at + last.ms,
+      isJudged: about.some((signal) => isOurs(signal) && signal.about.some((t) => t.response === last.id)),
+    };
+  }
+}
+
+const isAbout = (
+  target: ReceivedSignal["about"][number],
+  session: Id,
+  { id, trajectory }: ServedResponse,
+): boolean =>
+  target.response === undefined
+    ? target.trajectory === undefined
+      ? target.session === session
+      : target.trajectory === trajectory
+    : target.response === id;
+
+/** Reads each session anew, since sessions may be long and many wait. */
+async function* itemsOf(
+  production: TrafficStore,
+  chosen: ReadonlyMap<string, Waiting>,
+): AsyncGenerator<NamedItem> {
+  for (const [id, { session }] of chosen) {
+    for await (const served of servedSessions(production, { session })) {
+      const trajectory = loggedTrajectory(id, served)?.trajectory;
+      const item =
+        trajectory && judgedTrajectory(taskOfPrompt(trajectory.turns[0]?.prompt ?? []), trajectory);
+      if (item) yield { id, item };
+    }
+  }
+}
+
+async function keep(
+  production: TrafficStore,
+  { session, response, stratum }: Waiting,
+  { id, together: { value = Number.NaN } }: ScoredItem,
+  { panel, channel }: Pick<LiveWork, "panel" | "channel">,
+  io: Io,
+): Promise<void> {
+  const [now, source] = [Date.now(), sourceOf(panel)];
+  const signal: ReceivedSignal = {
+    id: orderedId(now),
+    // a client cannot send tabs, and so takes no key of a judge's
+    key: `${source}\t${channel}\t${response}`,
+    kind: "score",
+    channel,
+    about: [{ response }],
+    value,
+    source,
+    at: now,
+    received: now,
+    tags: {},
+  };
+  await production.write([{ kind: "signal", signal }]);
+  io.record({ type: "judged", session, trajectory: id, response, stratum, score: value });
+  io.say(`${time(now)}  ${number(value).padStart(6)}  ${oneLine(id)}  (${stratum})`);
+}
+
+/** What was judged, in words for the plan. */
+const livePlan = ({ hourly, quiet, every, panel }: LiveWork): string =>
+  `Judging at most ${counted(hourly, "trajectory")} an hour by ${panel.names.join(" and ")}, each once it is quiet for ${quiet} s; looking every ${every} s. Ctrl-C ends.`;
