@@ -9,7 +9,7 @@ import {
   type Player,
   type Step,
 } from "../environment.ts";
-import { forfeited, type Game, opening, telling } from "./game.ts";
+import { forfeited, type Game, opening, newsFor } from "./game.ts";
 import { referencePlay } from "./solve.ts";
 import { type GameTree, type Strategy, treeOf, uniformStrategy } from "./tree.ts";
 
@@ -122,7 +122,7 @@ function episodeOf(game: Game, task: Task, opposing: Player): Episode {
 
   /** What the acting role reads next. */
   function told(role: number): readonly Message[] {
-    const { messages, lines } = telling(game, state, role, known[role]!);
+    const { messages, lines } = newsFor(game, state, role, known[role]!);
     known[role] = lines;
     said[role] = game.sees === "state" ? messages : [...said[role]!, ...messages];
     return messages;

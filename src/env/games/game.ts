@@ -44,13 +44,13 @@ export interface Game<S = unknown> {
 }
 
 /** What a role is told next, and how many lines it then knows. */
-export interface Telling {
+export interface News {
   readonly messages: readonly Message[];
   readonly lines: number;
 }
 
 /** The messages before a move, beside what the role knows: `known` lines. The environment and the tree both ask here. */
-export function telling<S>(game: Game<S>, state: S, role: number, known: number): Telling {
+export function newsFor<S>(game: Game<S>, state: S, role: number, known: number): News {
   const lines = game.told(state, role);
   const news = game.sees === "state" ? lines : lines.slice(known);
   const all = known === 0 || game.sees === "state" ? [`you are ${game.roles[role]}`, ...news] : news;

@@ -1,7 +1,7 @@
 /** The whole of a game as a tree, and exact answers about how it is played: payoffs, best responses, Nash gaps. */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Message } from "../../core/types.ts";
-import { type Game, opening, telling } from "./game.ts";
+import { type Game, opening, newsFor } from "./game.ts";
 
 /** Situations that a role cannot tell apart: it has read and done the same in all of them. */
 export interface InformationSet {
@@ -96,7 +96,7 @@ export function treeOf(game: Game): GameTree {
       nodes.push({ depth, set: -1, children: [], payoffs: game.payoffs(state) });
       continue;
     }
-    const { messages, lines } = telling(game, state, role, known[role]!);
+    const { messages, lines } = newsFor(game, state, role, known[role]!);
     const conversation = game.sees === "state" ? messages : [...said[role]!, ...messages];
     const set = setOf(role, conversation, place);
     const children = game.legal(state).map((move) =>
