@@ -9,7 +9,7 @@ import {
   type Player,
   type Step,
 } from "../environment.ts";
-import { forfeited, type Game, opening, newsFor } from "./game.ts";
+import { forfeited, type Game, newsFor, opening } from "./game.ts";
 import { referencePlay } from "./solve.ts";
 import { type GameTree, type Strategy, treeOf, uniformStrategy } from "./tree.ts";
 

@@ -1,7 +1,7 @@
 /** The whole of a game as a tree, and exact answers about how it is played: payoffs, best responses, Nash gaps. */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Message } from "../../core/types.ts";
-import { type Game, opening, newsFor } from "./game.ts";
+import { type Game, newsFor, opening } from "./game.ts";
 
 /** Situations that a role cannot tell apart: it has read and done the same in all of them. */
 export interface InformationSet {
