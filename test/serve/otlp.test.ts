@@ -98,9 +98,42 @@ test("spans that could not be written stand where they stood when they are sent 
   await store.close();
 });
 
-test("protobuf, other encodings, other JSON and broken gzip are refused with a fix", async () => {
+test("protobuf is taken and answered in protobuf, gzipped or not; what is none is refused in protobuf", async () => {
+  const store = await openTrafficStore(join(folder, "protobuf.sqlite"));
+  const bytes = readFileSync(join(import.meta.dirname, "../exchange/spans/openinference.bin"));
+  const app = traces({ production: store, gate });
+  const send = (body: Buffer, headers: Readonly<Record<string, string>> = {}) =>
+    app.request("/v1/traces", {
+      method: "POST",
+      headers: { "content-type": "application/x-protobuf", ...headers },
+      body: Uint8Array.from(body),
+    });
+  for (const sent of [await send(bytes), await send(gzipSync(bytes), { "content-encoding": "gzip" })]) {
+    assert.equal(sent.status, 200);
+    assert.equal(sent.headers.get("content-type"), "application/x-protobuf");
+    assert.match(
+      Buffer.from(await sent.arrayBuffer()).toString(),
+      /Left out: 3 spans are not model calls\.$/,
+    );
+  }
+  const stored = await Array.fromAsync(store.responses({ user: "ann" }));
+  assert.deepEqual(
+    stored.map(({ id, session, turn }) => [id, session, turn]),
+    [
+      ["resp-1", "chat-7", 0],
+      ["resp-2", "chat-7", 1],
+    ],
+  );
+  const refused = await send(Buffer.from("x"));
+  assert.equal(refused.status, 400);
+  assert.equal(refused.headers.get("content-type"), "application/x-protobuf");
+  assert.match(Buffer.from(await refused.arrayBuffer()).toString(), /not an ExportTraceServiceRequest/);
+  await store.close();
+});
+
+test("other encodings, other JSON and broken gzip are refused with a fix", async () => {
   const refused = [
-    await post("x", { "content-type": "application/x-protobuf" }),
+    await post("x", { "content-type": "text/plain" }),
     await post(spans, { "content-encoding": "br" }),
     await post("{}"),
     await post("{"),
