@@ -28,7 +28,7 @@ const mostPlaced = 10_000;
 
 /**
  * `POST /v1/traces` of OTLP/HTTP, as protobuf or JSON, gzipped or not, and answered in the same form. A request is written in one transaction, so an exporter may retry it;
- * spans that were received before stay as they are. Spans that are not model calls, malformed spans and spans of erased sessions
+ * spans that were received before stay as they are. Spans of agents and steps, malformed spans and spans of erased sessions
  * are skipped and counted in `partialSuccess`; a request with malformed spans only is refused.
  */
 export function traces({ production, gate, sessions = sessionTable() }: TracesOptions): Hono<Gated> {
@@ -43,7 +43,8 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
     if (isRefused(sent)) return refusedIn(form, sent);
     const spans = await read({ bytes: sent.body, form, received: gate.now() });
     if (isRefused(spans)) return refusedIn(form, spans);
-    if (spans.malformed > 0 && spans.responses.length + spans.signals.length + spans.others === 0) {
+    const sound = spans.responses.length + spans.signals.length + spans.traced.length + spans.others;
+    if (spans.malformed > 0 && sound === 0) {
       return refusedIn(form, {
         status: 400,
         code: "invalid_spans",
@@ -58,12 +59,13 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
       }
       const batch: Write[] = [
         ...responses.map((response) => ({ kind: "response" as const, response })),
+        ...spans.traced.map((call) => ({ kind: "traced" as const, call })),
         ...spans.signals.map((signal) => ({ kind: "signal" as const, signal })),
       ];
       const erased = await write(production, batch);
       const rejected = spans.others + spans.malformed + erased;
       const why = [
-        ...(spans.others > 0 ? [`${spans.others} spans are not model calls`] : []),
+        ...(spans.others > 0 ? [`${spans.others} spans are of no model, tool or retriever`] : []),
         ...(spans.malformed > 0 ? [saidOf(spans)] : []),
         ...(erased > 0 ? [`${erased} are about erased data`] : []),
       ];

@@ -18,16 +18,23 @@ const bytesOf = (name: string): Uint8Array => readFileSync(join(import.meta.dirn
  */
 const recorded = {
   // @arizeai/openinference-instrumentation-openai 4.2.7 with setSession and setUser; a retriever and a tool beside it
-  openinference: 3,
+  openinference: { others: 1, tool: { name: "look", input: '{"at":"door"}', output: "a red door" } },
   // @traceloop/instrumentation-openai 0.27.0, and association properties on the workflow's span
-  openllmetry: 2,
+  openllmetry: { others: 1, tool: { name: "look", input: '{"at":"door"}', output: "a red door" } },
   // @ai-sdk/otel 1.0.173 with its runtime context: the calls' own spans do not state it
-  "ai-sdk-context": 4,
+  "ai-sdk-context": { others: 3, tool: { name: "look", input: '{"at":"door"}', output: '"a red door"' } },
   // the same with its older names
-  "ai-sdk-context-legacy": 2,
+  "ai-sdk-context-legacy": {
+    others: 1,
+    tool: { name: "look", input: '{"at":"door"}', output: '"a red door"' },
+  },
+  // the same in Python: opentelemetry-sdk 1.45.2, openinference-instrumentation-openai 0.1.66, no span for the tool
+  "python-openinference": { others: 0 },
+  // opentelemetry-instrumentation-openai 0.62.4
+  "python-openllmetry": { others: 1 },
 };
 
-for (const [name, others] of Object.entries(recorded)) {
+for (const [name, { others, tool }] of Object.entries<{ others: number; tool?: object }>(recorded)) {
   test(`${name}: session, user, tool calls and texts arrive`, () => {
     const request = requestFrom(bytesOf(name), limits);
     assert.ok(request && request !== "beyond");
@@ -48,15 +55,21 @@ for (const [name, others] of Object.entries(recorded)) {
       first!.prompt.map(({ tools: _, ...message }) => message),
       [{ role: "system", content: "Be brief." }, user("What colour is the door?")],
     );
-    const [tool] = first!.prompt[0]!.tools!;
-    assert.equal(tool!.name, "look");
-    assert.match(JSON.stringify(tool!.parameters), /"properties":\{"at":\{"type":"string"\}\}/);
+    const [offered] = first!.prompt[0]!.tools!;
+    assert.equal(offered!.name, "look");
+    assert.match(JSON.stringify(offered!.parameters), /"properties":\{"at":\{"type":"string"\}\}/);
     assert.deepEqual(first!.choices[0]!.message, { ...assistant(""), toolCalls: [call] });
     assert.deepEqual(second!.prompt.slice(2), [
       { ...assistant(""), toolCalls: [call] },
       { role: "tool", content: "a red door", toolCallId: "call-1" },
     ]);
     assert.deepEqual(second!.choices[0]!.message, assistant("It is red."));
+    const tools = read.traced.filter(({ kind }) => kind === "tool");
+    assert.deepEqual(
+      tools.map(({ name, input, output }) => ({ name, input, output })),
+      tool === undefined ? [] : [tool],
+    );
+    for (const { session, user } of read.traced) assert.deepEqual([session, user], ["chat-7", "ann"]);
     assert.ok(second!.at > Date.UTC(2026, 0) && second!.ms >= 0);
   });
 }

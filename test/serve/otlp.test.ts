@@ -47,7 +47,10 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
     );
     assert.equal(sent.status, 200);
     assert.deepEqual(sent.json, {
-      partialSuccess: { rejectedSpans: 4, errorMessage: "Left out: 4 spans are not model calls." },
+      partialSuccess: {
+        rejectedSpans: 3,
+        errorMessage: "Left out: 3 spans are of no model, tool or retriever.",
+      },
     });
     const stored = await Array.fromAsync(production.responses());
     assert.deepEqual(
@@ -113,7 +116,7 @@ test("protobuf is taken and answered in protobuf, gzipped or not; what is none i
     assert.equal(sent.headers.get("content-type"), "application/x-protobuf");
     assert.match(
       Buffer.from(await sent.arrayBuffer()).toString(),
-      /Left out: 3 spans are not model calls\.$/,
+      /Left out: 1 spans are of no model, tool or retriever\.$/,
     );
   }
   const stored = await Array.fromAsync(store.responses({ user: "ann" }));
@@ -124,6 +127,15 @@ test("protobuf is taken and answered in protobuf, gzipped or not; what is none i
       ["resp-2", "chat-7", 1],
     ],
   );
+  const traced = await Array.fromAsync(store.traced({ session: "chat-7", user: "ann" }));
+  assert.deepEqual(
+    traced.map(({ kind, name, input, output }) => [kind, name, input, output]),
+    [
+      ["retrieval", "shelf", "door", '[{"document":{"content":"doors are red","id":"d1","score":0.5}}]'],
+      ["tool", "look", '{"at":"door"}', "a red door"],
+    ],
+  );
+  assert.equal((await store.erase({ user: "ann" })).traced, 2);
   const refused = await send(Buffer.from("x"));
   assert.equal(refused.status, 400);
   assert.equal(refused.headers.get("content-type"), "application/x-protobuf");

@@ -1,17 +1,19 @@
 /** Converts OpenTelemetry spans of model calls into served responses, and evaluations into signals. */
 import { type Json, numberOf, textOf } from "../../core/json.ts";
-import type { ReceivedSignal, Target } from "../../core/served.ts";
+import type { ReceivedSignal, Target, TracedCall } from "../../core/served.ts";
 import type { Draft } from "../import/entry.ts";
 import { type Span, type SpanEvent, spansOf } from "./attributes.ts";
 import { repliesIn } from "./conversation.ts";
-import { idOf, kindOf, modelOf, settingsOf, usageOf, whose } from "./spanKinds.ts";
+import { contentsOf, idOf, kindOf, modelOf, settingsOf, toolOf, usageOf, whose } from "./spanKinds.ts";
 
 /** The contents of an export request. */
 export interface ReadSpans {
   /** In order of time. Those without content have no prompt and no choices, and only serve as targets of feedback. */
   readonly responses: readonly Draft[];
   readonly signals: readonly ReceivedSignal[];
-  /** Number of spans that are not model calls, such as those of tools and agents. */
+  /** Calls of tools and retrievals. */
+  readonly traced: readonly TracedCall[];
+  /** Number of spans that are nothing of that, such as those of agents and steps, which summarise others. */
   readonly others: number;
   /** Number of invalid spans, and the error of the first. */
   readonly malformed: number;
@@ -56,11 +58,18 @@ export function readSpans(body: Json, received: number): ReadSpans | undefined {
       );
     });
   });
-  const evaluations = spans.filter((s) => s.attributes["gen_ai.evaluation.name"] !== undefined && !isCall(s));
+  const evaluations = spans.filter(
+    (s) => s.attributes["gen_ai.evaluation.name"] !== undefined && kinds.get(s) === "other",
+  );
+  const traced = spans.flatMap((span) => {
+    const kind = kinds.get(span);
+    return kind === "tool" || kind === "retrieval" ? [tracedOf(span, kind, of(span))] : [];
+  });
   return {
+    traced,
     responses: calls.map((span) => responseOf(span, of(span))).sort((a, b) => a.at - b.at),
     signals,
-    others: spans.length - calls.length - evaluations.length,
+    others: spans.length - calls.length - traced.length - evaluations.length,
     ...refused,
   };
 }
@@ -86,6 +95,32 @@ function responseOf(span: Span, of: { readonly session: string; readonly user?: 
     tags: {
       "otlp.span": `${span.traceId}/${span.spanId}`,
       ...(service === undefined ? {} : { "service.name": service }),
+    },
+  };
+}
+
+function tracedOf(
+  span: Span,
+  kind: TracedCall["kind"],
+  of: { readonly session: string; readonly user?: string },
+): TracedCall {
+  const { attributes, at, end, failure } = span;
+  const error = failure ?? textOf(attributes["error.type"]);
+  const [input, output] = contentsOf(attributes);
+  const call = textOf(attributes["gen_ai.tool.call.id"]) ?? textOf(attributes["ai.toolCall.id"]);
+  return {
+    id: `otlp:${span.traceId}/${span.spanId}`,
+    ...of,
+    kind,
+    name: toolOf(span),
+    at,
+    ms: end - at,
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+    ...(error === undefined ? {} : { error }),
+    tags: {
+      "otlp.span": `${span.traceId}/${span.spanId}`,
+      ...(call === undefined ? {} : { "tool.call": call }),
     },
   };
 }

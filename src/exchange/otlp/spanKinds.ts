@@ -2,7 +2,7 @@
 import { jsonOrText } from "../../common/text/toolCalls.ts";
 import { type Json, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Attributes, Span } from "./attributes.ts";
-import { answerId } from "./openinference.ts";
+import { answerId, nested } from "./openinference.ts";
 
 /** "call": a single call of a model. The spans of agents, steps and workflows, which summarise several, are "other". */
 export type SpanKind = "call" | "tool" | "retrieval" | "other";
@@ -130,4 +130,25 @@ export function settingsOf(attributes: Attributes): Readonly<Record<string, Json
     return setting === undefined ? [] : [[setting, value] as const];
   });
   return { ...parameters, ...Object.fromEntries(named) };
+}
+
+/** The name of a tool or a retriever. */
+export const toolOf = ({ attributes, name }: Span): string =>
+  firstText(attributes, ["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"]) ??
+  (name === "" ? "unnamed" : name);
+
+const inputs = ["gen_ai.tool.call.arguments", "input.value", "traceloop.entity.input", "ai.toolCall.args"];
+const outputs = ["gen_ai.tool.call.result", "output.value", "traceloop.entity.output", "ai.toolCall.result"];
+
+/** What a tool or a retriever was given, and what it gave: text as it is, structured values and documents as JSON. */
+export function contentsOf(
+  attributes: Attributes,
+): readonly [input: string | undefined, output: string | undefined] {
+  const of = (names: readonly string[]): string | undefined => {
+    const value = names.map((name) => attributes[name]).find((held) => held !== undefined && held !== null);
+    return value === undefined || typeof value === "string" ? value : JSON.stringify(value);
+  };
+  const documents =
+    nested(attributes, "retrieval.documents") ?? nested(attributes, "reranker.output_documents");
+  return [of(inputs), of(outputs) ?? (documents === undefined ? undefined : JSON.stringify(documents))];
 }
