@@ -10,6 +10,7 @@ import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import { highestRate } from "../method/settings.ts";
 import { type EvaluationSettings, evaluationModes, type WarmStartSettings } from "../train/settings.ts";
+import type { WatchOptions } from "../train/watchOptions.ts";
 import { type EngineName, engineNames } from "./catalogue.ts";
 
 /** A run as a config file or the command line states it. The command line wins. */
@@ -88,6 +89,11 @@ export interface RunConfig {
   readonly staleness: number;
   /** Largest importance weight of a token that was sampled ahead. */
   readonly importanceCap: number;
+  /** Audits what the run is paid for: "environment" (its own rewards), a file whose default export is a judge, or a watch. */
+  readonly watch: string | WatchOptions;
+  /** Attempts that are audited in an iteration. */
+  readonly audits: number;
+  readonly onAlarm: "stop" | "warn";
   /** Learn from what people said in production, in place of play: the store of it. The environment only measures then. */
   readonly fromFeedback: string;
   /** Of that, what to learn from. Default: what suits the method. */
@@ -325,6 +331,24 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     flag: "--checkpoint-seconds <n>",
     help: "seconds between checkpoints, or more where saving would take over 2 % of the time; 0: after every iteration",
     schema: atLeast(0),
+  },
+  watch: {
+    flag: "--watch <environment|judge.ts>",
+    help: "audit some attempts, by the environment's own rewards or by a judge, and end training when what is paid rises while audits fall",
+    schema: z.union([
+      text,
+      isObject<WatchOptions>("environment, the file of a judge, or an object with an audit", "audit"),
+    ]),
+  },
+  audits: {
+    flag: "--audits <n>",
+    help: "with --watch: attempts that are audited in an iteration (default: 8)",
+    schema: count(1),
+  },
+  onAlarm: {
+    flag: "--on-alarm <stop|warn>",
+    help: "with --watch: end training with the weights of the best audits, or go on with a warning (default: stop)",
+    schema: z.enum(["stop", "warn"]),
   },
   fromFeedback: {
     flag: "--from-feedback <store>",
