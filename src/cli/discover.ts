@@ -58,7 +58,7 @@ export function addDiscover(program: Command, io: Io): void {
     .option("--edits <n>", "edits from one candidate to the next", "1")
     .option("--groups <n>", "candidates of an iteration that others are made from", "8")
     .option("--group-size <n>", "candidates made from each", "8")
-    .option("--learning-rate <x>", "with --learn: step size")
+    .option("--learning-rate <x>", "with --learn: step size (default: 5e-5)")
     .option("--seed <n>", "seed of every random stream", "1")
     .option("--out <folder>", "folder of the search (default: runs/discover-<problem>-<seed>)")
     .option("--resume", "resume the search in --out")
