@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { temporary } from "../temporary.ts";
+import { chatServer } from "./chatServer.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(temporary, "whetstone-discover-"));
@@ -102,4 +103,28 @@ test("what is no problem, and what does not go together, gets one line", async (
     assert.equal(err.trim().split("\n").length, 1, err);
   }
   assert.ok(!existsSync(join("runs", "discover-wrong-1")));
+});
+
+test("a model behind an API writes whole candidates, which it is told the scores of", async () => {
+  const asked: string[] = [];
+  const url = await chatServer((body) => {
+    const { messages } = body as { readonly messages: readonly { readonly content: string }[] };
+    const text = messages.map(({ content }) => content).join("\n");
+    asked.push(text);
+    // one more 1 than in the candidate, or once nonsense
+    const candidate = /^[01]( [01]){11}$/m.exec(text)![0];
+    if (asked.length === 3) return "I cannot.";
+    return `Better:\n\`\`\`\n${candidate.replace("0", "1")}\n\`\`\``;
+  });
+  const out = join(folder, "chat");
+  const model = ["--chat", url, "--model", "tiny", "--cache", join(folder, "cache")];
+  const size = ["--groups", "1", "--group-size", "2", "--evaluations", "21"];
+  process.env.OPENAI_API_KEY ??= "sk-test";
+  const { code, err } = await inProcess(["discover", problem("asked"), ...model, ...size, "--out", out]);
+  assert.equal(code, 0, err);
+  const { score, lineage, evaluations } = readJson(out);
+  assert.equal(evaluations, 21);
+  assert.ok(score > 4 && lineage.length > 4, `${score}`);
+  // the last one is the evaluation that ends every run
+  assert.match(asked.at(-2)!, /twelve 0s and 1s[\s\S]*Its score is \d/);
 });
