@@ -25,6 +25,8 @@ export const commandNames = [
   "serve",
   "keys",
   "versions",
+  "prices",
+  "costs",
   "artefacts",
   "forget",
   "backup",
