@@ -41,7 +41,9 @@ function walk(command: string, cwd: string, came: RegExp): void {
 /** The dashboard's page of a run: how long until it stands, and what it opens with. */
 async function pageOf(run: string, cwd: string): Promise<void> {
   const from = performance.now();
-  const child: ChildProcess = spawn("npx", ["whetstone", "dashboard", "--port", "0", "--json"], { cwd, env });
+  // without npx between, which would not pass the signal on
+  const command = join(cwd, "node_modules", ".bin", "whetstone");
+  const child: ChildProcess = spawn(command, ["dashboard", "--port", "0", "--json"], { cwd, env });
   const url = await new Promise<string>((resolve) =>
     createInterface(child.stdout!).on("line", (line) => resolve((JSON.parse(line) as { url: string }).url)),
   );
