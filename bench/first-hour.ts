@@ -47,7 +47,9 @@ async function pageOf(run: string, cwd: string): Promise<void> {
   const url = await new Promise<string>((resolve) =>
     createInterface(child.stdout!).on("line", (line) => resolve((JSON.parse(line) as { url: string }).url)),
   );
-  const { runs } = (await (await fetch(`${url}/api/runs`)).json()) as { runs: { id: string; name: string }[] };
+  const { runs } = (await (await fetch(`${url}/api/runs`)).json()) as {
+    runs: { id: string; name: string }[];
+  };
   const id = encodeURIComponent(runs.find(({ name }) => name === run)?.id ?? run);
   const answers = await Promise.all([`/runs/${id}`, `/api/runs/${id}`].map((path) => fetch(url + path)));
   for (const { status, url: asked } of answers) if (status !== 200) throw new Error(`${asked}: ${status}`);

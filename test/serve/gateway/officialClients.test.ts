@@ -52,15 +52,13 @@ const at = await before((body, response, request) => {
     case "/v1/messages/count_tokens":
       return response.writeHead(200, jsonHead).end('{"input_tokens":4}');
     case "/v1/completions":
-      return response
-        .writeHead(200, jsonHead)
-        .end(
-          JSON.stringify({
-            id: `cmpl-${n}`,
-            choices: [{ index: 0, text: `Grüße ${n}`, finish_reason: "stop" }],
-            usage,
-          }),
-        );
+      return response.writeHead(200, jsonHead).end(
+        JSON.stringify({
+          id: `cmpl-${n}`,
+          choices: [{ index: 0, text: `Grüße ${n}`, finish_reason: "stop" }],
+          usage,
+        }),
+      );
     case "/v1/chat/completions": {
       const { whole, chunks } = completionTo(body, n);
       if (body.stream !== true) return response.writeHead(200, jsonHead).end(JSON.stringify(whole));
