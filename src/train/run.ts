@@ -25,7 +25,7 @@ import { type ConfigOptions, type RunConfig, type RunSettings, resolveConfig } f
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { claimFolder, forgetRun, readRunConfig, rememberedStore } from "./folder.ts";
 import { loop } from "./loop.ts";
-import { recordsIn } from "./records.ts";
+import { recordsIn } from "./folderRecords.ts";
 import { requireNeeds, requireParts } from "./requirements.ts";
 import type { Run } from "./running.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";

@@ -1,4 +1,5 @@
-import { toolOf, withTools } from "../../common/text/chatWire.ts";
+import { toolOf } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { numberIn } from "../../common/text/numberIn.ts";
 import { keyOf } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
