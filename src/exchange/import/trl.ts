@@ -1,6 +1,6 @@
 import { toolOf } from "../../common/text/chatWire.ts";
-import { withTools } from "../../common/text/systemMessage.ts";
 import { numberIn } from "../../common/text/numberIn.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { keyOf } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/types.ts";
