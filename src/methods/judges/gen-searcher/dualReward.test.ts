@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { ctxWith, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { scorer } from "../../../core/evaluator.ts";
-import { randomStream } from "../../../core/random.ts";
 import type { Trajectory } from "../../../core/types.ts";
-import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { type DualRewardOptions, dualReward } from "./dualReward.ts";
-import { sufficiency, textJudge } from "./textJudge.ts";
 
 const attempt = (id: string, more: Partial<Trajectory> = {}): Trajectory =>
   trajectoryOf(id, [turnOf([1], [2], { rewards: { outcome: 0.25 } })], more);
@@ -36,20 +33,4 @@ test("an attempt that was cut off gets 0; one that a judge failed on, or that fa
   const lost = scorer("lost", async () => undefined);
   const { values, counted } = await valuesOf({ made, text: lost, share: 0.5 });
   assert.deepEqual([values, counted["judge.failures"]], [[], 1]);
-});
-
-test("the text judge is the probability of YES among YES and NO", async () => {
-  const { yes, no, question } = sufficiency;
-  // the logit of YES is ln 3 above that of NO: probability ¾
-  const model = await tabularEngine({ prior: (_, word) => (word === yes ? Math.log(3) : 0) }).create({
-    id: "judge",
-    seed: 1,
-    vocabulary: [`${question} ${yes} ${no} 1 2`, "\n"],
-    contextTokens: 64,
-  });
-  const task = { id: "t", prompt: [], metadata: {}, seed: 1 };
-  const call = { random: randomStream(1), run: ctxOf({ model: () => model }) };
-  const said = await textJudge().score([{ task, trajectory: attempt("a") }], call);
-  assert.ok(Math.abs(said![0]!.score! - 0.75) < 1e-6, JSON.stringify(said));
-  assert.equal(await textJudge().score([{ task, trajectory: trajectoryOf("b", []) }], call), undefined);
 });

@@ -1,6 +1,9 @@
+import { askedModel } from "../../../evaluator/askedModel.ts";
+import { yesAndNo } from "../../../evaluator/yesProbability.ts";
 import { method } from "../../../method/method.ts";
 import { dualReward } from "./dualReward.ts";
-import { sufficiency, textJudge } from "./textJudge.ts";
+
+const question = "Is this correct and all that is needed?";
 
 export const genSearcher = method({
   id: "gen-searcher",
@@ -17,11 +20,11 @@ export const genSearcher = method({
     "the blend and the zeros for attempts without a result from the paper's code, where c is 0; c = 0.5 stands for its dual reward; the environment's reward in place of a judge of images, and a copy of the starting policy, asked whether a reply is right and enough, as judge of the text are ours: for others use `dualReward`; bounds on the number of reference images are left out",
   models: { judge: { from: "policy" } },
   needs: ["fork"],
-  says: [`${sufficiency.question} ${sufficiency.yes} ${sufficiency.no}\n`],
+  says: [`${question} ${yesAndNo.yes} ${yesAndNo.no}\n`],
   options: {
     share: { help: "c, the text judge's share of the reward", default: 0.5, low: 0, high: 1 },
   },
   slots: (_s, { share }) => ({
-    feedback: dualReward({ made: "environment", text: textJudge(), share }),
+    feedback: dualReward({ made: "environment", text: askedModel(question), share }),
   }),
 });
