@@ -54,6 +54,8 @@ export default defineCheck({
   smallestEffect: 0.05,
   range: "unbounded",
   simpler: ["baseline", "text"],
+  notes:
+    "Not reproduced: a noisy and honest judge is enough here once its step size is tuned, and every share of the judge that can be flattered costs gold: 1.11 without it, 1.01 with a fifth, 0.92 with half, −1.42 with that judge alone, which flatters in 2.8 of 4 words. At small step sizes, where noise decides, half of each was ahead in trials on two other seeds (0.63 and 0.60 against 0.40 and 0.47).",
   baseline: arm("the judge of the result alone", 0),
   method: arm("half of each", 0.5),
   others: {
