@@ -18,7 +18,7 @@ export const stitchcuda = method({
   paper:
     "StitchCUDA: An Automated Multi-Agents End-to-End GPU Programing Framework with Rubric-based Agentic Reinforcement Learning",
   mechanism:
-    "A coder practises two skills of one turn: to write a program, and to improve one after what the compiler, the tests and the profiler said. Running a program gives the rule part of the reward, the speedup included. A judge adds a rubric part for techniques that make programs faster, and its veto sets to 0 whatever gets round the requirement. The rubric never lifts a wrong program above a correct one.",
+    "A coder is trained in two skills of one turn: to write a program, and to improve one after what the compiler, the tests and the profiler said. Running a program gives the rule part of the reward, the speedup included. A judge adds a rubric part for techniques that make programs faster, and its veto sets to 0 whatever gets round the requirement. The rubric never lifts a wrong program above a correct one.",
   equation: [
     "R_rule = 0 does not compile;  0.1 wrong;  0.5 + clip(log₂ speedup, 0, 2) correct",
     "R = R_rule + λ · mean of s_k          λ = 0.5 correct, 0.2 wrong, 0 does not compile;   R = 0 where vetoed",
