@@ -14,9 +14,11 @@ import {
   rockPaperScissors,
   strategyOf,
 } from "../../src/env/index.ts";
+import { method } from "../../src/method/method.ts";
 import { fictitiousSelfPlay } from "../../src/methods/baseline/fictitious-self-play/method.ts";
 import { leagueSelfPlay } from "../../src/methods/baseline/league-self-play/method.ts";
 import { magneticSelfPlay } from "../../src/methods/baseline/magnetic-self-play/method.ts";
+import { selfPlay } from "../../src/rollout/selfPlay.ts";
 import type { Iteration } from "../../src/train/running.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { plainAscent } from "../../src/train/trainingArm.ts";
@@ -68,6 +70,20 @@ test("selfPlay: advantages of one role are centred by themselves, however uneven
     const sum = group.flatMap((u) => u.members.map((id) => first!.advantages.get(id)![0] ?? 0));
     assert.ok(Math.abs(sum.reduce((a, b) => a + b, 0)) < 1e-5);
   }
+});
+
+test("selfPlay: without a pool the policy plays every role, and all that act learn", async () => {
+  const alone = method({
+    id: "alone",
+    family: "test",
+    summary: "self-play",
+    slots: { rollout: selfPlay({ groupSize: 3 }) },
+  });
+  const [first] = await iterationsOf(alone.build(settings));
+  const { trajectories, units } = first!.experience;
+  assert.equal(trajectories.length, units.length);
+  assert.ok(trajectories.every(({ turns }) => turns[0]!.model === "policy"));
+  assert.equal(new Set(trajectories.map((t) => t.episode)).size, 12 * 3);
 });
 
 test("selfPlay: an environment with one role is refused", async () => {
