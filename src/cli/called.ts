@@ -20,6 +20,7 @@ export const commandNames = [
   "compare",
   "arena",
   "play",
+  "league",
   "runs",
   "show",
   "serve",
