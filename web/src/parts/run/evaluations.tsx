@@ -2,9 +2,34 @@
 
 import type { RunDetail } from "../../../../src/serve/dashboard/types.ts";
 import type { Evaluation } from "../../../../src/store/runStore.ts";
+import { type Column, Table } from "../table.tsx";
 import { digits, percent } from "../words.ts";
 
-const columns = ["When", "Split", "Actions", "Success", "95 % interval", "Reward", "Turns", "Tasks"];
+const columns: readonly Column<Evaluation>[] = [
+  { name: "When", cell: (e) => (e.when === "during" ? `after ${e.iteration}` : e.when) },
+  {
+    name: "Split",
+    cell: (e) => (
+      <>
+        {e.split}
+        {e.trainedShare > 0 && <span class="bad"> {trainedWords(e.trainedShare)}</span>}
+      </>
+    ),
+    value: (e) => e.split,
+  },
+  { name: "Actions", cell: (e) => e.mode },
+  { name: "Success", cell: (e) => percent(e.success.mean), value: (e) => e.success.mean },
+  {
+    name: "95 % interval",
+    cell: (e) => `${percent(e.success.low)} to ${percent(e.success.high)}`,
+    value: (e) => `${e.success.low} to ${e.success.high}`,
+  },
+  { name: "Reward", cell: (e) => digits(e.reward), value: (e) => e.reward },
+  { name: "Turns", cell: (e) => digits(e.turns), value: (e) => e.turns },
+  { name: "Tasks", cell: (e) => e.tasks },
+];
+
+const keyOf = (e: Evaluation): string => `${e.when} ${e.iteration} ${e.split} ${e.mode}`;
 
 export function Evaluations({ run }: { readonly run: RunDetail }) {
   if (run.evaluations.length === 0) return null;
@@ -15,13 +40,27 @@ export function Evaluations({ run }: { readonly run: RunDetail }) {
   return (
     <section aria-label="Evaluations">
       <h2>Evaluations</h2>
-      {ends.length > 0 && <Table of={ends} caption="Before and after the run" />}
+      {ends.length > 0 && (
+        <Table
+          label="Before and after the run"
+          columns={columns}
+          rows={ends}
+          keyOf={keyOf}
+          file={`${run.name} before and after`}
+        />
+      )}
       {during.length > 0 && (
         <details>
           <summary>
             {during.length} {during.length === 1 ? "validation" : "validations"} during the run
           </summary>
-          <Table of={during} caption="Validations during the run" />
+          <Table
+            label="Validations during the run"
+            columns={columns}
+            rows={during}
+            keyOf={keyOf}
+            file={`${run.name} validations`}
+          />
         </details>
       )}
     </section>
@@ -29,40 +68,3 @@ export function Evaluations({ run }: { readonly run: RunDetail }) {
 }
 
 const trainedWords = (share: number): string => (share === 1 ? "trained on" : `${percent(share)} trained on`);
-
-function Table({ of, caption }: { readonly of: readonly Evaluation[]; readonly caption: string }) {
-  return (
-    <div class="wide">
-      <table class="stacked" aria-label={caption}>
-        <thead>
-          <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {of.map((e) => (
-            <tr key={`${e.when} ${e.iteration} ${e.split} ${e.mode}`}>
-              <th scope="row">{e.when === "during" ? `after ${e.iteration}` : e.when}</th>
-              <td data-label="Split">
-                {e.split}
-                {e.trainedShare > 0 && <span class="bad"> {trainedWords(e.trainedShare)}</span>}
-              </td>
-              <td data-label="Actions">{e.mode}</td>
-              <td data-label="Success">{percent(e.success.mean)}</td>
-              <td data-label="95 % interval">
-                {percent(e.success.low)} to {percent(e.success.high)}
-              </td>
-              <td data-label="Reward">{digits(e.reward)}</td>
-              <td data-label="Turns">{digits(e.turns)}</td>
-              <td data-label="Tasks">{e.tasks}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
