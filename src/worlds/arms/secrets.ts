@@ -1,0 +1,67 @@
+/** The tabular policy of the world of secrets, and what it can do without help. */
+
+import type { Model } from "../../core/model.ts";
+import { randomStream } from "../../core/random.ts";
+import { meanOver, replyProbabilities } from "../../diagnose/replyProbabilities.ts";
+import { type Reading, tabularEngine } from "../../engine/tabular/engine.ts";
+import type { Environment } from "../../env/environment.ts";
+import { type SecretsOptions, secretOf, secrets } from "../secrets.ts";
+
+/** Initial probability of each secret of training and of the held-out ones, at the largest length, by its number. */
+export function firstChances(options: SecretsOptions = {}): readonly number[] {
+  const { secrets: count = 20, success: [low, high] = [0.02, 0.3], seed = 1 } = options;
+  return Array.from({ length: 2 * count }, (_, i) => {
+    const share = randomStream(seed).split("chance", i).next();
+    return low * (high / low) ** share;
+  });
+}
+
+/** A hint gives the first words of an answer; whoever reads it says them almost surely. */
+const reading: Reading = {
+  isRead: (message) => message.startsWith("hint"),
+  shift: (told, reply, word) => {
+    const given = told.at(-1)?.split(" ").slice(1) ?? [];
+    return given[reply.length] === word ? 12 : 0;
+  },
+};
+
+/**
+ * The policy of {@link secrets}: one softmax for each secret and position, shared by all lengths and formats. A secret's first
+ * chance is spread evenly over its words. A message "hint w3 w1" makes it say these words first.
+ */
+export function secretsEngine(options: SecretsOptions = {}) {
+  const { vocabulary = 6, lengths = [4] } = options;
+  const chances = firstChances(options);
+  const right = new Map<string, readonly string[]>();
+  const world = secrets(options);
+  for (const task of ["train", "test"].flatMap((split) => world.tasks(split))) {
+    const key = `q${task.metadata.number}`;
+    if (secretOf(task).length > (right.get(key)?.length ?? 0)) right.set(key, secretOf(task));
+  }
+  const most = Math.max(...lengths);
+  return tabularEngine({
+    context: "message",
+    reading,
+    features: (context) => [placeOf(context).join(" ")],
+    prior: (context, word) => {
+      if (!/^w\d+$/.test(word)) return -1e9;
+      const [question, position] = placeOf(context);
+      if (right.get(question)?.[position] !== word) return 0;
+      const p = chances[Number(question.slice(1))]! ** (1 / most);
+      return Math.log((p * (vocabulary - 1)) / (1 - p));
+    },
+  });
+}
+
+/** The question, and the number of words said so far. */
+function placeOf(context: readonly string[]): [question: string, position: number] {
+  const begun = context.lastIndexOf("<assistant>");
+  return [context.find((word) => /^q\d+$/.test(word)) ?? "", context.length - 1 - begun];
+}
+
+/** Exact probability that the policy answers an open question of training rightly, without help; mean over them. */
+export const unaidedSuccess = (policy: Model, environment: Environment): Promise<number> =>
+  meanOver(
+    environment.tasks("train"),
+    async (task) => (await replyProbabilities(policy, task, [secretOf(task).join(" ")]))[0]!,
+  );
