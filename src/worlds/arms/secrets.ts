@@ -26,8 +26,9 @@ const reading: Reading = {
 };
 
 /**
- * The policy of {@link secrets}: one softmax for each secret and position, shared by all lengths and formats. A secret's first
- * chance is spread evenly over its words. A message "hint w3 w1" makes it say these words first.
+ * The policy of {@link secrets}: a softmax whose logits are those of the secret and position plus those of the position, which
+ * all secrets share. So what one secret teaches disturbs the others, and steps can be too large. A secret's first chance is
+ * spread evenly over its words. A message "hint w3 w1" makes it say these words first.
  */
 export function secretsEngine(options: SecretsOptions = {}) {
   const { vocabulary = 6, lengths = [4] } = options;
@@ -42,7 +43,10 @@ export function secretsEngine(options: SecretsOptions = {}) {
   return tabularEngine({
     context: "message",
     reading,
-    features: (context) => [placeOf(context).join(" ")],
+    features: (context) => {
+      const [question, position] = placeOf(context);
+      return [`${question} ${position}`, `${position}`];
+    },
     prior: (context, word) => {
       if (!/^w\d+$/.test(word)) return -1e9;
       const [question, position] = placeOf(context);

@@ -8,7 +8,7 @@ import { downSampled } from "./downSampled.ts";
 import { d3s } from "./method.ts";
 
 const world = (seed: number) => ({ secrets: 20, success: [0.005, 0.1], seed }) as const;
-const iterations = 24;
+const iterations = 40;
 
 const arm = (what: string, recipe: Recipe) =>
   trainingArm({
@@ -18,7 +18,7 @@ const arm = (what: string, recipe: Recipe) =>
     engine: (seed) => secretsEngine(world(seed)),
     iterations,
     settings: { ...plainAscent, tasks: 10, groupSize: 16 },
-    grid: [10, 30, 100, 300, 1000].map((learningRate) => ({ learningRate })),
+    grid: [1, 3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
     follow: unaidedSuccess,
     more: ({ counters }) => ({ "tokens trained": counters["tokens.trained"] ?? 0 }),
   });
