@@ -30,8 +30,7 @@ export const secretOf = (task: Task): readonly string[] => task.metadata.secret 
  * The answer to question `q7 3` is the first three words of secret 7, out of `w0`, `w1`…; exactly these pay 1, anything else 0.
  *
  * A task lists the formats in which it can be asked in `metadata.formats`, and is asked in `metadata.format`. Choices show the
- * right answer among others, drawn from the task's seed and listed as legal actions; "fill in" gives all words but one.
- * `reference` is the answer.
+ * right answer among others, drawn from the task's seed; "fill in" gives all words but one. `reference` is the answer.
  */
 export function secrets(options: SecretsOptions = {}): Environment {
   const { secrets: count = 20, lengths = [4], vocabulary = 6, seed = 1 } = options;
@@ -63,7 +62,7 @@ export function secrets(options: SecretsOptions = {}): Environment {
     limits: { turns: 1, actionTokens: most },
     vocabulary: () => [
       ...words,
-      "of or fill",
+      "choose or fill any",
       ...Array.from({ length: 2 * count }, (_, i) => `q${i}`),
       ...lengths.map((length) => `${length}`),
     ],
@@ -79,10 +78,9 @@ export function secrets(options: SecretsOptions = {}): Environment {
         observe: async () => ({
           role: "agent",
           observation: {
-            messages: shown ? [{ role: "user", content: shown.text }] : [],
+            messages: shown === undefined ? [] : [{ role: "user", content: shown }],
             stateKey: task.id,
             maxTokens: secretOf(task).length,
-            ...(shown && { legal: shown.legal }),
           },
         }),
         act: async ({ content }) => {
@@ -102,26 +100,17 @@ export function secrets(options: SecretsOptions = {}): Environment {
   });
 }
 
-/** What a task in an easier format shows and allows; undefined for an open question. */
-function choicesOf(task: Task, words: readonly string[]) {
-  const { format, number } = task.metadata;
+/** What a task in an easier format shows; undefined for an open question. */
+function choicesOf(task: Task, words: readonly string[]): string | undefined {
+  const { format } = task.metadata;
   const right = secretOf(task);
   const random = randomStream(task.seed).split("choices");
-  const question = `q${number} ${right.length}`;
-  if (format === "fill in") {
-    const open = random.below(right.length);
-    const given = right.map((word, place) => (place === open ? "of" : word));
-    return {
-      text: `${question} fill ${given.join(" ")}`,
-      legal: words.map((word) => right.with(open, word).join(" ")),
-    };
-  }
+  if (format === "fill in") return `fill ${right.with(random.below(right.length), "any").join(" ")}`;
   const count = format === "four choice" ? 4 : format === "ten choice" ? 10 : 0;
   if (count === 0) return undefined;
   const known = new Set([right.join(" ")]);
   const possible = words.length ** right.length;
   while (known.size < Math.min(count, possible))
     known.add(right.map(() => words[random.below(words.length)]!).join(" "));
-  const legal = shuffled([...known], random.split("order"));
-  return { text: `${question} of ${legal.join(" or ")}`, legal };
+  return `choose ${shuffled([...known], random.split("order")).join(" or ")}`;
 }

@@ -4,7 +4,7 @@ import { randomStream } from "../../src/core/random.ts";
 import type { Task } from "../../src/core/types.ts";
 import { replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { firstChances, secretsEngine, unaidedSuccess } from "../../src/worlds/arms/secrets.ts";
-import { formats, secretOf, secrets } from "../../src/worlds/secrets.ts";
+import { secretOf, secrets } from "../../src/worlds/secrets.ts";
 import { obeysTheLaws } from "../env/laws.ts";
 
 obeysTheLaws(() => secrets({ secrets: 6, lengths: [3, 4] }), { garbage: 0.1 });
@@ -58,18 +58,44 @@ test("secrets: a hint makes its words sure, and the rest stay as hard as they ar
   assert.ok(Math.abs(p! - first! ** (1 / 4)) < 1e-3, `${p}`);
 });
 
-test("secrets: easier formats hold the right answer among others, and one task shows the same ones again", async () => {
+test("secrets: easier formats show the right answer among others, and a task always shows the same ones", async () => {
   const world = secrets(options);
   const task = world.tasks("train")[1]!;
-  for (const [i, count] of [4, 10, 5].entries()) {
-    const posed = { ...task, metadata: { ...task.metadata, format: formats[i]! } };
-    const seen = async () => (await (await world.start(posed, randomStream(1))).observe()).observation;
-    const { legal = [], messages } = await seen();
-    assert.equal(new Set(legal).size, count);
-    assert.ok(legal.includes(secretOf(task).join(" ")));
-    assert.ok(messages[0]!.content.startsWith(task.prompt[0]!.content));
-    assert.deepEqual(await seen(), { ...(await seen()), legal });
+  const seen = async (format: string) => {
+    const posed = { ...task, metadata: { ...task.metadata, format } };
+    const { observation } = await (await world.start(posed, randomStream(1))).observe();
+    return observation.messages[0]?.content ?? "";
+  };
+  for (const [format, count] of [
+    ["four choice", 4],
+    ["ten choice", 10],
+  ] as const) {
+    const shown = await seen(format);
+    const choices = shown.slice("choose ".length).split(" or ");
+    assert.equal(new Set(choices).size, count);
+    assert.ok(choices.includes(secretOf(task).join(" ")));
+    assert.equal(await seen(format), shown);
   }
-  const open = await (await world.start(task, randomStream(1))).observe();
-  assert.equal(open.observation.legal, undefined);
+  const [, ...given] = (await seen("fill in")).split(" ");
+  assert.equal(given.filter((word, place) => word === secretOf(task)[place]).length, 3);
+  assert.equal(await seen("open"), "");
+});
+
+test("secrets: the policy chooses among what is shown in proportion to what it would say, and fills one word", async () => {
+  const { policy } = await policyOf();
+  const task = secrets(options).tasks("train")[1]!;
+  const answer = secretOf(task).join(" ");
+  const other = secretOf(task)
+    .map((word) => (word === "w0" ? "w1" : "w0"))
+    .join(" ");
+  const asked = async (content: string) => {
+    const prompt = [...task.prompt, { role: "user" as const, content }];
+    return (await replyProbabilities(policy, { ...task, prompt }, [answer]))[0]!;
+  };
+  // options that differ in the first word: right and wrong in the proportion p to (1 − p) / 4
+  const p = firstChances(options)[0]! ** (1 / 4);
+  const one = await asked(`choose ${answer} or ${other}`);
+  assert.ok(Math.abs(one - p / (p + (1 - p) / 4)) < 1e-3, `${one}`);
+  const filled = await asked(`fill ${secretOf(task).with(2, "any").join(" ")}`);
+  assert.ok(Math.abs(filled - p) < 1e-3, `${filled}`);
 });

@@ -16,12 +16,16 @@ export function firstChances(options: SecretsOptions = {}): readonly number[] {
   });
 }
 
-/** A hint gives the first words of an answer; whoever reads it says them almost surely. */
+/** Whoever reads a hint or choices says almost surely what they allow: the hint's words, an option, the given words. */
 const reading: Reading = {
-  isRead: (message) => message.startsWith("hint"),
+  isRead: (message) => /^(hint|choose|fill) /.test(message),
   shift: (told, reply, word) => {
-    const given = told.at(-1)?.split(" ").slice(1) ?? [];
-    return given[reply.length] === word ? 12 : 0;
+    const [kind, ...shown] = told.at(-1)!.split(" ");
+    const answers = kind === "choose" ? shown.join(" ").split(" or ") : [shown.join(" ")];
+    const fits = answers
+      .map((answer) => answer.split(" "))
+      .filter((answer) => reply.every((said, place) => answer[place] === said || answer[place] === "any"));
+    return fits.some((answer) => answer[reply.length] === word) ? 12 : 0;
   },
 };
 
