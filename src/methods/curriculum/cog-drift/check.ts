@@ -17,7 +17,7 @@ const arm = (what: string, recipe: Recipe) =>
     recipe,
     environment: (seed) => secrets(world(seed)),
     engine: (seed) => secretsEngine(world(seed)),
-    iterations: 200,
+    iterations: 120,
     settings: { ...plainAscent, tasks: 6, groupSize: 8 },
     grid: [3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
     follow: unaidedSuccess,
