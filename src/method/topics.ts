@@ -218,6 +218,10 @@ export const topics: readonly Topic[] = [
       "no spread",
     ],
     means: ["fails", "failed tasks", "difficulty", "hard", "curriculum", "gradient", "spread", "unaided"],
+    about: {
+      holds: inFamily("curriculum"),
+      why: "chooses what is practised next, with how much help, or what is practised again",
+    },
   },
   {
     asked: [
