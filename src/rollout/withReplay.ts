@@ -65,10 +65,13 @@ export function withReplay(rollout: Rollout, options: WithReplayOptions): Rollou
     for (const [key, own] of Map.groupBy(played.units, ({ group }) => group)) {
       const attempts = own.flatMap(({ members }) => members.flatMap((id) => byId.get(id) ?? []));
       groups++;
-      const found = joiners(ctx, attempts, shelves, options);
+      const found = joiners(ctx, key, attempts, shelves, options);
       if (found.length === 0) continue;
       revived++;
-      const again = found.map((stored) => replayedNow(stored, ctx.clock.iteration, logp));
+      // numbered, since an attempt may join several groups
+      const again = found.map((stored, i) =>
+        replayedNow(stored, `${ctx.clock.iteration}/replayed/${joined.length + i}`, logp),
+      );
       joined.push(...again);
       const added = again.map(({ id }) => ({ id, group: key, members: [id] }));
       if (options.joins(attempts)?.replaces) {
@@ -90,6 +93,7 @@ export function withReplay(rollout: Rollout, options: WithReplayOptions): Rollou
 /** Stored attempts that join a group. */
 function joiners(
   ctx: Ctx,
+  group: Id,
   attempts: readonly Trajectory[],
   shelves: ReadonlyMap<Id, Shelf>,
   { joins, staleness = Number.POSITIVE_INFINITY }: WithReplayOptions,
@@ -98,14 +102,14 @@ function joiners(
   const [first] = attempts;
   const shelf = first && shelves.get(first.task);
   if (!joining || !shelf) return [];
-  const random: Random = ctx.random.split("replay", first.task);
+  const random: Random = ctx.random.split("replay", group);
   return shuffled(shelf[joining.outcome].map(readStored), random)
     .filter(({ iteration }) => ctx.clock.iteration - iteration <= staleness)
     .slice(0, joining.count);
 }
 
-/** A stored attempt as one of this iteration. */
-function replayedNow({ trajectory }: Stored, iteration: number, logp: "stored" | "scored"): Trajectory {
+/** A stored attempt as one of this iteration, under ids that begin with the prefix. */
+function replayedNow({ trajectory }: Stored, prefix: string, logp: "stored" | "scored"): Trajectory {
   const unknown = (turn: Turn): Turn => {
     if (!turn.tokens || logp === "stored") return turn;
     const nothing = new Float32Array(turn.tokens.action.length).fill(Number.NaN);
@@ -113,8 +117,8 @@ function replayedNow({ trajectory }: Stored, iteration: number, logp: "stored" |
   };
   return {
     ...trajectory,
-    id: `${iteration}/replayed/${trajectory.id}`,
-    episode: `${iteration}/replayed/${trajectory.episode}`,
+    id: `${prefix}/${trajectory.id}`,
+    episode: `${prefix}/${trajectory.episode}`,
     origin: "replayed",
     turns: trajectory.turns.map(unknown),
   };

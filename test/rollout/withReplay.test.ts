@@ -52,7 +52,7 @@ test("a group that fails gets a stored success, once there is one; others stay a
   assert.deepEqual(made.map(ids), [
     ["0/0", "0/1"],
     ["1/0", "1/1"],
-    ["2/0", "2/1", "2/replayed/1/1"],
+    ["2/0", "2/1", "2/replayed/0/1/1"],
     ["3/0", "3/1"],
   ]);
   assert.deepEqual(
@@ -88,7 +88,7 @@ test("a replayed attempt is not stored again: with room for one, the newest own 
   const made = await after([[yes], [no], [no], [yes], [no]], { capacity: 1 });
   assert.deepEqual(
     made.map((m) => ids(m).at(-1)),
-    ["0/0", "1/replayed/0/0", "2/replayed/0/0", "3/0", "4/replayed/3/0"],
+    ["0/0", "1/replayed/0/0/0", "2/replayed/0/0/0", "3/0", "4/replayed/0/3/0"],
   );
 });
 
@@ -112,5 +112,5 @@ test("failures are stored apart from successes", async () => {
     keeps: () => true,
     joins: (group) => (group.every(succeeded) ? { ...adding, outcome: "failure" } : undefined),
   });
-  assert.deepEqual(ids(made[1]!), ["1/0", "1/replayed/0/0"]);
+  assert.deepEqual(ids(made[1]!), ["1/0", "1/replayed/0/0/0"]);
 });

@@ -2,10 +2,14 @@
 
 import type { Model } from "../../core/model.ts";
 import { randomStream } from "../../core/random.ts";
+import type { Data } from "../../core/slots.ts";
+import { type UniformState, uniform } from "../../data/uniform.ts";
+import { posed } from "../../data/variants.ts";
 import { meanOver, replyProbabilities } from "../../diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../engine/tabular/engine.ts";
 import type { Environment } from "../../env/environment.ts";
-import { type SecretsOptions, secretOf, secrets } from "../secrets.ts";
+import { method } from "../../method/method.ts";
+import { formats, type SecretsOptions, secretOf, secrets } from "../secrets.ts";
 
 /** Initial probability of each secret of training and of the held-out ones, at the largest length, by its number. */
 export function firstChances(options: SecretsOptions = {}): readonly number[] {
@@ -73,3 +77,28 @@ export const unaidedSuccess = (policy: Model, environment: Environment): Promise
     environment.tasks("train"),
     async (task) => (await replyProbabilities(policy, task, [secretOf(task).join(" ")]))[0]!,
   );
+
+/** Chooses like `uniform`, and asks each task in a format that is drawn anew at each visit. */
+function inAnyFormat(tasks: number): Data<UniformState> {
+  const each = uniform({ tasks });
+  return {
+    ...each,
+    name: "any format",
+    async choose(ctx, all, state) {
+      const chosen = await each.choose(ctx, all, state);
+      const asked = chosen.tasks.map((task) => {
+        const drawn = ctx.random.split("format", task.id).below(formats.length);
+        return posed(task, formats[drawn]!, ctx.clock.iteration);
+      });
+      return { tasks: asked, next: chosen.next };
+    },
+  };
+}
+
+/** GRPO on a uniform mixture of all formats: what any order of formats has to beat. */
+export const mixedFormats = method({
+  id: "mixed-formats",
+  family: "curriculum",
+  summary: "GRPO on a uniform mixture of the formats of each task",
+  slots: ({ tasks }) => ({ data: inAnyFormat(tasks) }),
+});

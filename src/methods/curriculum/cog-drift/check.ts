@@ -1,11 +1,8 @@
-import type { Data } from "../../../core/slots.ts";
-import { uniform } from "../../../data/uniform.ts";
-import { posed } from "../../../data/variants.ts";
-import { method, type Recipe } from "../../../method/method.ts";
+import type { Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
-import { secretsEngine, unaidedSuccess } from "../../../worlds/arms/secrets.ts";
-import { formats, secrets } from "../../../worlds/secrets.ts";
+import { mixedFormats, secretsEngine, unaidedSuccess } from "../../../worlds/arms/secrets.ts";
+import { secrets } from "../../../worlds/secrets.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { cogDrift } from "./method.ts";
 
@@ -24,32 +21,6 @@ const arm = (what: string, recipe: Recipe) =>
     more: ({ curve }) => ({ "dead groups, last": curve.at(-1)?.deadGroups ?? 1 }),
   });
 
-/** Each task in a format of its own at each visit, drawn uniformly. */
-function mixed(tasks: number): Data {
-  const each = uniform({ tasks });
-  return {
-    ...each,
-    name: "any format",
-    async choose(ctx, all, state) {
-      const chosen = await each.choose(ctx, all, state as ReturnType<typeof each.init>);
-      const random = ctx.random.split("format");
-      const asked = chosen.tasks.map((task) => {
-        const drawn = random.split(task.id);
-        return posed(task, formats[drawn.below(formats.length)]!, ctx.clock.iteration);
-      });
-      return { tasks: asked, next: chosen.next };
-    },
-    observe: async (_ctx, _annotated, state) => state,
-  } as Data;
-}
-
-const mixture = method({
-  id: "mixture",
-  family: "curriculum",
-  summary: "GRPO on a uniform mixture of formats",
-  slots: ({ tasks }) => ({ data: mixed(tasks) }),
-});
-
 export default defineCheck({
   id: "cog-drift",
   level: "shared",
@@ -62,5 +33,5 @@ export default defineCheck({
   range: [0, 1],
   baseline: arm("GRPO on the open questions", grpo),
   method: arm("each climbs from four choices to the open question", cogDrift),
-  others: { mixture: arm("a uniform mixture of the four formats", mixture) },
+  others: { mixture: arm("a uniform mixture of the four formats", mixedFormats) },
 });
