@@ -29,7 +29,7 @@ export const rightEdit = (task: Task, level: number): string =>
 
 /**
  * Ladder 3 at its second level is seen as "l3 level 2", and each action is one edit, `e5`. The right one takes the attempt a level
- * up and pays `quality`, one level's share of the ladder; the others change nothing. The quality of an attempt is the sum of its
+ * up and pays `outcome`, one level's share of the ladder; the others change nothing. The quality of an attempt is the sum of its
  * rewards, in [0, 1]. An episode ends at the top, which is its success, or after its last edit.
  */
 export function ladders(options: LaddersOptions = {}): Environment {
@@ -79,7 +79,7 @@ export function ladders(options: LaddersOptions = {}): Environment {
           act: ({ level, turn }, action) => {
             const helps = action === rightEdit(task, level);
             const next = { level: level + Number(helps), turn: turn + 1 };
-            const rewards = { quality: helps ? 1 / levels : 0 };
+            const rewards = { outcome: helps ? 1 / levels : 0 };
             if (next.level === levels)
               return { next, rewards, end: { kind: "done", reason: "at the top", success: true } };
             if (next.turn === turns)
@@ -90,6 +90,9 @@ export function ladders(options: LaddersOptions = {}): Environment {
         { level: 0, turn: 0 },
         random,
       ),
+    verify: async (_task, { turns: made }) => ({
+      outcome: made.reduce((sum, { rewards }) => sum + (rewards.outcome ?? 0), 0),
+    }),
   });
 }
 

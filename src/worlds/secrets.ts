@@ -1,4 +1,4 @@
-/** Secret words that only their exact repetition pays for, at every difficulty: what to practise decides what is learnt. */
+/** Secret words that only their exact repetition pays for, at every difficulty: what to train on decides what is learnt. */
 import { randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment } from "../env/environment.ts";

@@ -12,10 +12,10 @@ test("ladders: the right edit goes one level up and pays its share, others chang
   const episode = await world.start(task!, randomStream(1));
   const wrong = ["e0", "e1", "e2"].find((edit) => edit !== rightEdit(task!, 0))!;
   await episode.observe();
-  assert.deepEqual((await episode.act({ content: wrong, stop: "length" })).rewards, { quality: 0 });
+  assert.deepEqual((await episode.act({ content: wrong, stop: "length" })).rewards, { outcome: 0 });
   assert.equal((await episode.observe()).observation.stateKey, "l0 level 0");
   const up = await episode.act({ content: rightEdit(task!, 0), stop: "length" });
-  assert.deepEqual(up.rewards, { quality: 0.25 });
+  assert.deepEqual(up.rewards, { outcome: 0.25 });
   assert.deepEqual((await episode.observe()).observation.messages, [{ role: "user", content: "l0 level 1" }]);
   const last = await episode.act({ content: wrong, stop: "length" });
   assert.deepEqual(last.end, { kind: "done", reason: "out of edits", success: false });
