@@ -220,7 +220,7 @@ export const topics: readonly Topic[] = [
     means: ["fails", "failed tasks", "difficulty", "hard", "curriculum", "gradient", "spread", "unaided"],
     about: {
       holds: inFamily("curriculum"),
-      why: "chooses what to train on next, with how much help, and what to train on again",
+      why: "is about what to train on next, and with how much help",
     },
   },
   {

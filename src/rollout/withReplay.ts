@@ -36,7 +36,7 @@ export interface WithReplayOptions {
 }
 
 /** Stored attempts of a task by outcome, oldest first, each as exact JSON of a {@link Stored}. */
-type Shelf = Readonly<Record<Joining["outcome"], readonly string[]>>;
+type StoredAttempts = Readonly<Record<Joining["outcome"], readonly string[]>>;
 
 interface Stored {
   readonly iteration: number;
@@ -56,7 +56,7 @@ export function withReplay(rollout: Rollout, options: WithReplayOptions): Rollou
   const { store = "replay", logp = "stored" } = options;
   return async (ctx) => {
     const played = await rollout(ctx);
-    const shelves = readShelves(ctx.memory.get(store));
+    const stores = readStores(ctx.memory.get(store));
     const byId = mapById(played.trajectories);
     const units = [...played.units];
     const joined: Trajectory[] = [];
@@ -65,7 +65,7 @@ export function withReplay(rollout: Rollout, options: WithReplayOptions): Rollou
     for (const [key, own] of Map.groupBy(played.units, ({ group }) => group)) {
       const attempts = own.flatMap(({ members }) => members.flatMap((id) => byId.get(id) ?? []));
       groups++;
-      const found = joiners(ctx, key, attempts, shelves, options);
+      const found = joiners(ctx, key, attempts, stores, options);
       if (found.length === 0) continue;
       revived++;
       // numbered, since an attempt may join several groups
@@ -80,7 +80,7 @@ export function withReplay(rollout: Rollout, options: WithReplayOptions): Rollou
       }
       units.push(...added);
     }
-    ctx.memory.set(store, withNew(shelves, played.trajectories, ctx.clock.iteration, options));
+    ctx.memory.set(store, withNew(stores, played.trajectories, ctx.clock.iteration, options));
     return {
       ...played,
       trajectories: [...played.trajectories, ...joined],
@@ -95,15 +95,15 @@ function joiners(
   ctx: Ctx,
   group: Id,
   attempts: readonly Trajectory[],
-  shelves: ReadonlyMap<Id, Shelf>,
+  stores: ReadonlyMap<Id, StoredAttempts>,
   { joins, staleness = Number.POSITIVE_INFINITY }: WithReplayOptions,
 ): Stored[] {
   const joining = joins(attempts);
   const [first] = attempts;
-  const shelf = first && shelves.get(first.task);
-  if (!joining || !shelf) return [];
+  const found = first && stores.get(first.task);
+  if (!joining || !found) return [];
   const random: Random = ctx.random.split("replay", group);
-  return shuffled(shelf[joining.outcome].map(readStored), random)
+  return shuffled(found[joining.outcome].map(readStored), random)
     .filter(({ iteration }) => ctx.clock.iteration - iteration <= staleness)
     .slice(0, joining.count);
 }
@@ -124,20 +124,20 @@ function replayedNow({ trajectory }: Stored, prefix: string, logp: "stored" | "s
   };
 }
 
-/** The shelves with this iteration's attempts, without those that are too old or too many. */
+/** The stores with this iteration's attempts, without those that are too old or too many. */
 function withNew(
-  shelves: ReadonlyMap<Id, Shelf>,
+  stores: ReadonlyMap<Id, StoredAttempts>,
   played: readonly Trajectory[],
   iteration: number,
   { keeps, capacity = 8, staleness = Number.POSITIVE_INFINITY }: WithReplayOptions,
 ): Json {
-  const out = new Map(shelves);
+  const out = new Map(stores);
   for (const t of played) {
     if (t.origin !== "sampled" || t.end.kind === "failed" || t.turns.length === 0 || !keeps(t)) continue;
-    const shelf = out.get(t.task) ?? { success: [], failure: [] };
+    const found = out.get(t.task) ?? { success: [], failure: [] };
     const outcome = succeeded(t) ? "success" : "failure";
     const item: Stored = { iteration, trajectory: t };
-    out.set(t.task, { ...shelf, [outcome]: [...shelf[outcome], toExactJson(item)].slice(-capacity) });
+    out.set(t.task, { ...found, [outcome]: [...found[outcome], toExactJson(item)].slice(-capacity) });
   }
   const isFresh = (text: string): boolean => iteration + 1 - readStored(text).iteration <= staleness;
   const fresh = (texts: readonly string[]) => (Number.isFinite(staleness) ? texts.filter(isFresh) : texts);
@@ -152,13 +152,13 @@ function withNew(
 // only this file writes them
 const readStored = (text: string): Stored => fromExactJson(text) as Stored;
 
-function readShelves(kept: Json | undefined): Map<Id, Shelf> {
+function readStores(kept: Json | undefined): Map<Id, StoredAttempts> {
   if (!isObject(kept)) return new Map();
   const texts = (value: Json | undefined): string[] =>
     listOf(value).filter((text): text is string => typeof text === "string");
   return new Map(
-    Object.entries(kept).flatMap(([task, shelf]) =>
-      isObject(shelf) ? [[task, { success: texts(shelf.success), failure: texts(shelf.failure) }]] : [],
+    Object.entries(kept).flatMap(([task, found]) =>
+      isObject(found) ? [[task, { success: texts(found.success), failure: texts(found.failure) }]] : [],
     ),
   );
 }
