@@ -26,3 +26,4 @@ export {
   type RetryWithFeedbackOptions,
   retryWithFeedback,
 } from "./retryWithFeedback.ts";
+export { type Joining, type WithReplayOptions, withReplay } from "./withReplay.ts";
