@@ -1,8 +1,8 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
+import { onColumn } from "../../../objective/onColumn.ts";
 import { downSampled, keptColumn } from "./downSampled.ts";
-import { onColumn } from "./onColumn.ts";
 
 export const d3s = method({
   id: "d3s",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { batchOfRows, ctxWith } from "../../../../test/core/make.ts";
-import type { Batch } from "../../../core/batch.ts";
-import { clippedRatio } from "../../../objective/clippedRatio.ts";
-import { onColumn } from "./onColumn.ts";
+import type { Batch } from "../../src/core/batch.ts";
+import { clippedRatio } from "../../src/objective/clippedRatio.ts";
+import { onColumn } from "../../src/objective/onColumn.ts";
+import { batchOfRows, ctxWith } from "../core/make.ts";
 
 const batch = (): Batch =>
   batchOfRows([

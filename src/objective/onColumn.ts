@@ -1,5 +1,5 @@
-import type { Batch } from "../../../core/batch.ts";
-import type { Objective } from "../../../core/objective.ts";
+import type { Batch } from "../core/batch.ts";
+import type { Objective } from "../core/objective.ts";
 
 /**
  * A loss on some tokens alone: a column of 0 and 1 multiplies their weights, so that the others give no loss and count in no
