@@ -55,7 +55,8 @@ export default defineCheck({
   smallestEffect: 0.02,
   range: [0, 1],
   unequalCost: "equal attempts; the lengths of the chosen tasks decide how many words they take",
-  notes: "The value model sees the secret's number and the length as words, and their pair.",
+  notes:
+    "The value model sees the secret's number and the length as words, and their pair. Half of the groups have a difference in place of a third, and at equal steps of 10 to 100 the method is ahead; but tasks at random bear a step three times as large, and with it they come further. Tried on seeds 300 to 302: a pool of 2 in place of 4 bears the large step as well (0.57 after it, tasks at random 0.54); a target of ¼ does worse (0.33), half of the tasks at random no better at a step of 100 (0.44). Tasks of every length share their first words, so that a long one teaches the short ones, which hardly need choosing. Chosen tasks are shorter: they take 18 % fewer words.",
   baseline: arm("tasks at random", uniformly),
   method: arm("tasks by a value model of the prompt", pcl),
   others: { "last seen": arm("tasks by their own last success", lastSeen) },
