@@ -46,6 +46,11 @@ export const spear = method({
       low: 0,
       whole: true,
     },
+    fill: {
+      help: "stored attempts at which all are replayed, as a multiple of an iteration's attempts",
+      default: 1.5,
+      low: 0,
+    },
     masked: {
       help: "largest share of tokens left out for their covariance",
       default: 0.0002,
@@ -58,11 +63,12 @@ export const spear = method({
       oneOf: ["median", "none"],
     },
   },
-  slots: (s, { bonusOver, replayOver, perCall, staleness, masked, baseline }) => {
+  slots: (s, { bonusOver, replayOver, perCall, staleness, fill, masked, baseline }) => {
     const loss = onColumn(clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }), covarianceColumn);
     return {
       rollout: selfImitating(multiTurn({ groupSize: s.groupSize, temperature: s.temperature }), {
         staleness,
+        fill,
       }),
       feedback: [outcome(), toolBonus({ perCall, over: bonusOver })],
       advantage: [
