@@ -5,6 +5,7 @@ import { mapById } from "../../../common/mapById.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { AnnotatedExperience } from "../../../core/slots.ts";
 import type { Task } from "../../../core/types.ts";
+import { reserved } from "../../../data/reserved.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { type ClimbingOptions, climbing } from "./climbing.ts";
 
@@ -87,4 +88,19 @@ test("a task without formats is asked as it is; a visit in which all fail counts
   assert.deepEqual((await formatsAfter([[yes], [yes]], {}, [plain])).asked, [plain, plain]);
   const { state } = await formatsAfter([[]]);
   assert.deepEqual(state.rungs.q, { level: 0, recent: [], visits: 1 });
+});
+
+test("over another data piece: it chooses as it does alone, and each keeps its own state", async () => {
+  const tasks = ["a", "b", "c", "d"].map((id) => task(id, ladder));
+  const inner = reserved(uniform({ tasks: 2 }), { tasks: 1 });
+  const both = climbing(inner);
+  const ctx = () => ctxOf({ random: randomStream(5), tasks });
+  const chosen = await both.choose(ctx(), tasks, both.init(tasks));
+  const alone = await inner.choose(ctx(), tasks, inner.init(tasks));
+  assert.deepEqual(
+    chosen.tasks.map(({ metadata }) => metadata.variantOf),
+    alone.tasks.map(({ id }) => id),
+  );
+  assert.deepEqual(chosen.next.each, alone.next);
+  assert.deepEqual(Object.keys(chosen.next.rungs).sort(), alone.tasks.map(({ id }) => id).sort());
 });
