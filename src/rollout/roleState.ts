@@ -108,6 +108,15 @@ export function recordTurn(state: RoleState, made: TurnMade, step: Step): void {
   state.fresh = [];
 }
 
+/** Adds rewards to those of a role's last action, if it has acted. */
+export function addRewards(state: RoleState | undefined, rewards: Readonly<Record<string, number>>): void {
+  const last = state?.turns.at(-1);
+  if (!state || !last) return;
+  const sums = { ...last.turn.rewards };
+  for (const [name, paid] of Object.entries(rewards)) sums[name] = (sums[name] ?? 0) + paid;
+  state.turns[state.turns.length - 1] = { ...last, turn: { ...last.turn, rewards: sums } };
+}
+
 function recordTokens(state: RoleState, tokens: TurnTokens): TurnTokens {
   if (tokens.prompt !== state.prompt) place(state, tokens.prompt);
   const ids = state.ids!;

@@ -15,9 +15,11 @@ import type { Run } from "./running.ts";
 import { savingOf, validationOf } from "./saving.ts";
 import { freshState } from "./state.ts";
 import { vocabularyOf } from "./vocabulary.ts";
+import { watchedMethod, watchOf } from "./watching.ts";
 
 export async function assemble(settings: RunSettings, surroundings: Surroundings): Promise<Run> {
-  const { environment, engine, method, seed } = settings;
+  const { environment, engine, seed, watch } = settings;
+  const method = watchedMethod(settings.method, watch);
   const { records, report, stop, learn } = surroundings;
   const { found } = records;
   const random = randomStream(seed);
@@ -80,8 +82,10 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
     report,
     ...saving,
     ...recording,
+    watch: watchOf(assembly),
     validate: validationOf(assembly, { ...saving, ...recording }),
     isSpent: () =>
+      (state.watch?.alarm != null && (watch?.onAlarm ?? "stop") === "stop") ||
       clock.trained() >= (settings.budgetSeconds ?? Number.POSITIVE_INFINITY) ||
       (state.counters.episodes ?? 0) >= (settings.episodes ?? Number.POSITIVE_INFINITY),
     context: (chosen, phase, over = {}) =>

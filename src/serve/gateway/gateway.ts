@@ -179,7 +179,8 @@ async function answer(
   const gone = c.req.raw.signal;
   let answered: Answered;
   try {
-    answered = await send({ body, ...passedOn(c), gone });
+    const who = underway.user ?? c.var.caller.key;
+    answered = await send({ body, ...passedOn(c), ...(who === undefined ? {} : { who }), gone });
     call.answered = answered;
   } catch (e) {
     if (gone.aborted) {
