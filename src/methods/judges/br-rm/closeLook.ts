@@ -1,7 +1,6 @@
 /** Pairs of replies that differ in six attributes, of which one decides; a reader sees all of them dimly, or a few clearly. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import type { Features } from "../../../engine/tabular/engine.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 
@@ -60,7 +59,7 @@ export function closeLook(seed: number, count = 300): Environment {
  * A reader of such pairs, for a linear policy: it sees each attribute dimly, and those that it named as criteria clearly instead. For a word
  * of its criteria it sees the kind of the request and its words so far.
  */
-export const reader: Features = (context) => {
+export const reader = (context: readonly string[]): readonly string[] => {
   const kind = context.find((word) => /^k\d$/.test(word)) ?? "";
   const begun = context.slice(context.lastIndexOf("<assistant>") + 1);
   const names = context.includes("rethink");
