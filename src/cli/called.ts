@@ -10,6 +10,7 @@ export const commandNames = [
   "validate",
   "train",
   "eval",
+  "discover",
   "judge",
   "export",
   "import",

@@ -17,6 +17,7 @@ const commands: Readonly<Record<CommandName, () => Promise<(program: Command, io
   validate: async () => (await import("./validate.ts")).addValidate,
   train: async () => (await import("./train.ts")).addTrain,
   eval: async () => (await import("./eval.ts")).addEval,
+  discover: async () => (await import("./discover.ts")).addDiscover,
   judge: async () => (await import("./judge.ts")).addJudge,
   export: async () => (await import("./export.ts")).addExport,
   import: async () => (await import("./import.ts")).addImport,
