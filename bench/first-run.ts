@@ -1,7 +1,7 @@
-// What a newcomer's first run comes to: the project of `whetstone init`, trained as it is, over some seeds.
+// What a newcomer's first run comes to: the projects of `whetstone init`, each trained as it is, over some seeds.
 //
 //     node bench/first-run.ts --seeds 5
-import { spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { Command } from "commander";
 import { replaceFile } from "../src/common/files/files.ts";
 import { meanInterval } from "../src/common/statistics/statistics.ts";
 import type { RunEvent } from "../src/train/events.ts";
+import { inProject, install } from "../test/cli/projects.ts";
 
 const { seeds, out } = new Command()
   .option("--seeds <n>", "runs", "5")
@@ -19,12 +20,6 @@ const { seeds, out } = new Command()
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-first-run-"));
-const whetstone = (args: readonly string[], cwd: string): string => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
-};
-
 type Done = Extract<RunEvent, { type: "done" }>;
 type Evaluation = Extract<RunEvent, { type: "evaluation" }>;
 const share = (x: number): string => (100 * x).toFixed(1);
@@ -33,38 +28,46 @@ const spread = (values: readonly number[]): string => {
   return `${share(mean)} [${share(Math.max(0, low))}, ${share(Math.min(1, high))}]`;
 };
 
-try {
-  whetstone(["init", "mine"], folder);
-  const project = join(folder, "mine");
-  const runs = Array.from({ length: Number(seeds) }, (_, i) => {
-    const seed = i + 1;
-    const lines = whetstone(
-      ["train", "config.ts", "--seed", `${seed}`, "--out", `runs/${seed}`, "--json"],
-      project,
-    );
-    const events = lines
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as RunEvent);
-    const success = (when: Evaluation["when"], mode: Evaluation["mode"]): number =>
-      events.find((e): e is Evaluation => e.type === "evaluation" && e.when === when && e.mode === mode)!
-        .success.mean;
-    const { seconds } = events.find((e): e is Done => e.type === "done")!;
-    console.error(`seed ${seed}: ${share(success("after", "sampled"))} %, ${seconds.toFixed(0)} s`);
-    const of = (mode: Evaluation["mode"]) => ({
-      before: success("before", mode),
-      after: success("after", mode),
-    });
-    return { seed, seconds, sampled: of("sampled"), greedy: of("greedy") };
+interface Run {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly sampled: { readonly before: number; readonly after: number };
+  readonly greedy: { readonly before: number; readonly after: number };
+}
+
+/** One run of a project, with another seed. */
+async function trained(start: string, project: string, seed: number): Promise<Run> {
+  const args = ["train", "config.ts", "--seed", `${seed}`, "--out", `runs/${seed}`, "--json"];
+  const { code, out } = await inProject(project, "whetstone", args);
+  if (code !== 0) throw new Error(out);
+  const events = out
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as RunEvent);
+  const success = (when: Evaluation["when"], mode: Evaluation["mode"]): number =>
+    events.find((e): e is Evaluation => e.type === "evaluation" && e.when === when && e.mode === mode)!
+      .success.mean;
+  const { seconds } = events.find((e): e is Done => e.type === "done")!;
+  console.error(`${start}, seed ${seed}: ${share(success("after", "sampled"))} %, ${seconds.toFixed(0)} s`);
+  const of = (mode: Evaluation["mode"]) => ({
+    before: success("before", mode),
+    after: success("after", mode),
   });
+  return { seed, seconds, sampled: of("sampled"), greedy: of("greedy") };
+}
+
+/** The table of one start. */
+async function tableOf(start: string): Promise<readonly string[]> {
+  const project = join(folder, start);
+  execFileSync(process.execPath, [main, "init", project, "--start", start], { stdio: "ignore" });
+  install(project, join(folder, `${start}-packages`));
+  if (start === "feedback") await inProject(project, process.execPath, ["rehearse.ts"]);
+  const runs: Run[] = [];
+  for (let seed = 1; seed <= Number(seeds); seed++) runs.push(await trained(start, project, seed));
   const all = (mode: "sampled" | "greedy", when: "before" | "after") =>
     spread(runs.map((r) => r[mode][when]));
-  const page = [
-    "# The first run",
-    "",
-    "Written by `node bench/first-run.ts`.",
-    "",
-    `The project of \`whetstone init\`, trained as it is, on ${cpus().length} cores, Node ${process.versions.node}: success in % on held-out tasks, mean over ${runs.length} seeds with 95 % t intervals.`,
+  return [
+    `## --start ${start}`,
     "",
     "| seed | sampled before | after | greedy before | after | seconds |",
     "| --- | --- | --- | --- | --- | --- |",
@@ -74,9 +77,21 @@ try {
     ),
     `| all | ${all("sampled", "before")} | ${all("sampled", "after")} | ${all("greedy", "before")} | ${all("greedy", "after")} | |`,
     "",
-  ].join("\n");
-  await replaceFile(out, page);
-  console.log(page);
+  ];
+}
+
+try {
+  const page = [
+    "# The first run",
+    "",
+    "Written by `node bench/first-run.ts`.",
+    "",
+    `The projects of \`whetstone init\`, each trained as it is, on ${cpus().length} cores, Node ${process.versions.node}: success in % on held-out tasks, mean over ${seeds} seeds with 95 % t intervals. The feedback is that of one rehearsal. Seconds are those of a machine that did other work as well.`,
+    "",
+  ];
+  for (const start of ["environment", "agent", "feedback"]) page.push(...(await tableOf(start)));
+  await replaceFile(out, page.join("\n"));
+  console.log(page.join("\n"));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -35,9 +35,9 @@ export async function collected(): Promise<readonly BenchResult[]> {
 /** Of a page: its data file, if it has one, or its tables. @throws where it has neither. */
 function inPage(page: string): readonly BenchResult[] {
   const data = join(root, page.replace(/\.md$/, ".json"));
-  const found = existsSync(data)
-    ? (JSON.parse(readFileSync(data, "utf8")) as readonly BenchResult[])
-    : comparisonsIn(page, readFileSync(join(root, page), "utf8"));
+  // an empty list says that the page compares no method of the catalogue
+  if (existsSync(data)) return JSON.parse(readFileSync(data, "utf8")) as readonly BenchResult[];
+  const found = comparisonsIn(page, readFileSync(join(root, page), "utf8"));
   if (found.length > 0) return found;
   throw new Error(
     `${page} compares methods without data: add ${basename(data)} or the tables of whetstone compare`,

@@ -9,6 +9,7 @@ export const sidebar: readonly Group[] = [
     text: "Begin",
     items: [
       { text: "Overview", link: "/overview.md" },
+      { text: "The first hour", link: "/first-hour.md" },
       { text: "An environment of your own", link: "/environments.md" },
       { text: "A real model on a laptop", link: "/real-models.md" },
       { text: "Glossary", link: "/glossary.md" },
@@ -42,6 +43,8 @@ export const sidebar: readonly Group[] = [
     text: "Measuring",
     items: [
       { text: "Judges", link: "/judges.md" },
+      { text: "One hard problem", link: "/discover.md" },
+      { text: "Games and self-play", link: "/self-play.md" },
       { text: "Suites", link: "/suites.md" },
       { text: "Chat models", link: "/chat.md" },
       { text: "Adapters", link: "/adapters.md" },
@@ -58,6 +61,7 @@ export const sidebar: readonly Group[] = [
       { text: "A pretrained model compared", link: "/comparisons/real-extract.md" },
       { text: "Eight methods on it", link: "/comparisons/real-extract-eight.md" },
       { text: "Budgets of feedback compared", link: "/comparisons/feedback-budget.md" },
+      { text: "What a reward model costs", link: "/comparisons/judges.md" },
       { text: "Adding a method", link: "/adding-a-method.md" },
     ],
   },

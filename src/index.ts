@@ -3,6 +3,7 @@
  * as `whetstone/env` for environments and `whetstone/objective` for losses (package.json lists them all).
  */
 
+export type { StatedRun as TrainConfig } from "./cli/options.ts";
 export { writeCall } from "./common/text/toolCalls.ts";
 export type { Artefact } from "./core/artefact.ts";
 export type { Batch } from "./core/batch.ts";

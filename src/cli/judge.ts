@@ -66,7 +66,7 @@ export function addJudge(program: Command, io: Io): void {
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --out scores.jsonl",
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --audit --limit 100",
       "whetstone judge runs/whetstone.sqlite --chat http://127.0.0.1:8080/v1 --model qwen3 --limit 500 --estimate --out scores.jsonl",
-      "whetstone judge runs/whetstone.sqlite --chat http://127.0.0.1:8080/v1 --model qwen3 --spend 2 --live --hourly 100",
+      "whetstone judge runs/whetstone.sqlite --chat http://127.0.0.1:8080/v1 --model qwen3 --price 0.25,2 --max-spend 2 --live --hourly 100",
     ],
   );
   addLiveOptions(withChatFlags(command))

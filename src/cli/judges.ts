@@ -67,7 +67,11 @@ const oneJudge = (got: string): WhetstoneError =>
     fix: "Name the judge.",
   });
 
-async function evaluatorOf(file: string, ability: "compare" | "score"): Promise<Evaluator<JudgedItem>> {
+/** The evaluator that a module exports, or a trained student. @throws WhetstoneError `config.invalid` where it is none. */
+export async function evaluatorOf(
+  file: string,
+  ability: "compare" | "score",
+): Promise<Evaluator<JudgedItem>> {
   if (file.endsWith(".json")) return await readStudent(file);
   const made = await loadModule(file);
   const is = (key: string): boolean =>

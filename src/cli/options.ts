@@ -19,7 +19,9 @@ import {
   warmStart,
 } from "./runRows.ts";
 
+/** A run as a config file states it, all of it optional: `export default { … } satisfies TrainConfig`. The command line wins. */
 export interface StatedRun extends Partial<RunConfig> {
+  /** Of every method: step size, attempts at a task, clip range. Default: the method's. */
   readonly settings?: Partial<Settings>;
   /** Options of the method's own. */
   readonly options?: Choice;

@@ -190,10 +190,18 @@ function reported(environment: Environment, task: Task, hands: Hands, io: Io) {
       turns++;
       const paid = Object.entries(step.rewards ?? {});
       for (const [channel, value] of paid) rewards[channel] = (rewards[channel] ?? 0) + value;
-      const given = { rewards: step.rewards ?? {}, text: step.text };
+      const { otherRewards = {} } = step;
+      const given = {
+        rewards: step.rewards ?? {},
+        ...(step.otherRewards && { otherRewards }),
+        text: step.text,
+      };
       io.record({ type: "turn", turn: turns, role, heard, action: text, ...given });
       const notes = [
         ...paid.map(rewardWords),
+        ...Object.entries(otherRewards).flatMap(([other, named]) =>
+          Object.entries(named).map((reward) => `${other} ${rewardWords(reward)}`),
+        ),
         ...(action.stop === "length" ? ["cut at the token limit"] : []),
       ];
       if (notes.length > 0) io.say(paint(io, "dim", `  turn ${turns}: ${notes.join(", ")}`));

@@ -15,6 +15,7 @@ import { seconds } from "./durations.ts";
 import { storeName } from "./fromFeedback.ts";
 import type { StatedRun } from "./options.ts";
 import { runRows } from "./runRows.ts";
+import { byEnvironment } from "./watch.ts";
 
 /** Rows of a run, each of which may be absent. */
 function rows<K extends keyof typeof runRows>(...names: readonly K[]) {
@@ -69,9 +70,14 @@ const means = [
  */
 const adjustableSchema = z.strictObject({
   ...rows(...means, "cache", "url", "keyEnv"),
-  /** The files that export the environment, and the config. */
+  /** The files that export the environment, the config, and the judge that audits. */
   modules: z.exactOptional(
-    z.object({ env: z.exactOptional(z.string()), config: z.exactOptional(z.string()) }),
+    z.object({
+      env: z.exactOptional(z.string()),
+      config: z.exactOptional(z.string()),
+      /** "environment", or the file of the judge that audits. */
+      watch: z.exactOptional(z.string()),
+    }),
   ),
 });
 export type Parts = z.output<typeof partsSchema>;
@@ -171,7 +177,7 @@ export function overlaid(
     ...(engine !== "chat" && server),
     ...(feedback && { feedback }),
   };
-  const modules = settledModules(out, record.adjustable.modules, modulesOf(out, file, asked.env));
+  const modules = settledModules(out, record.adjustable.modules, modulesOf(out, file, asked));
   const adjustable: AdjustableParts = {
     ...record.adjustable,
     ...stated(asked, ...means),
@@ -190,7 +196,7 @@ export function overlaid(
       parts: plain(parts),
       adjustable: {
         ...config.adjustable,
-        ...stated(asked, "concurrency", "checkpointSeconds", "episodes"),
+        ...stated(asked, "concurrency", "checkpointSeconds", "episodes", "onAlarm"),
         ...(asked.budget !== undefined && { budgetSeconds: seconds("--budget", asked.budget) }),
         parts: plain(adjustable),
       },
@@ -221,15 +227,16 @@ const plain = (value: Parts | AdjustableParts): Json => JSON.parse(JSON.stringif
 
 type Modules = AdjustableParts["modules"];
 
-/** Files of a run, seen from its folder. @param config the config file. @param env what was asked for as environment. */
+/** Files of a run, seen from its folder. @param config the config file. @param asked with what was asked for as environment and as watch. */
 export function modulesOf(
   out: string,
   config: string | undefined,
-  env: StatedRun["env"],
+  { env, watch }: Pick<StatedRun, "env" | "watch">,
 ): NonNullable<Modules> {
   return {
     ...(typeof env === "string" && !isListed(env) && { env: seenFrom(out, env) }),
     ...(config !== undefined && { config: seenFrom(out, config) }),
+    ...(typeof watch === "string" && { watch: watch === byEnvironment ? watch : seenFrom(out, watch) }),
   };
 }
 
@@ -247,8 +254,10 @@ function settledModules(out: string, begun: Modules, given: NonNullable<Modules>
       fix: "Resume with the original files, or choose another folder.",
     });
   }
-  if (!begun) return undefined;
+  const watch = given.watch ?? begun?.watch;
+  if (!begun) return watch === undefined ? undefined : { watch };
   return {
+    ...(watch !== undefined && { watch }),
     ...(begun.env !== undefined && { env: given.env ?? begun.env }),
     ...(begun.config !== undefined && { config: given.config ?? begun.config }),
   };

@@ -10,12 +10,16 @@ import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import { highestRate } from "../method/settings.ts";
 import { type EvaluationSettings, evaluationModes, type WarmStartSettings } from "../train/settings.ts";
+import type { WatchOptions } from "../train/watchOptions.ts";
 import { type EngineName, engineNames } from "./catalogue.ts";
 
 /** A run as a config file or the command line states it. The command line wins. */
 export interface RunConfig {
+  /** What is trained in: an environment, its name, or a file that exports one. */
   readonly env: string | Environment;
+  /** How it learns: a method or its id; `whetstone methods` lists them. Default: grpo. */
   readonly method: string | Recipe;
+  /** What makes and trains the model: `local` in this process (default), `tabular`, `tinker` on a cluster, `chat` behind an API. */
   readonly engine: EngineName;
   /** The checkpoint to begin from: a folder, or a model's id on the Hugging Face Hub. Default: random weights. */
   readonly model: string;
@@ -25,7 +29,9 @@ export interface RunConfig {
   readonly lora: number | LoraOptions;
   /** Write tools, calls and results into the text of the messages, for a model whose chat template has no place for them. */
   readonly toolsInText: boolean;
+  /** Where the local engine computes. */
   readonly device: Device;
+  /** Of the numbers on a GPU. */
   readonly precision: Precision;
   /** Threads within an operation. */
   readonly threads: number;
@@ -53,27 +59,41 @@ export interface RunConfig {
   readonly maxTokens: number;
   /** Folder of its replies. */
   readonly cache: string;
+  /** Same seed, same run. Default: 1. */
   readonly seed: number;
+  /** Rounds of playing and learning. */
   readonly iterations: number;
   /** Training ends once so many were played. */
   readonly episodes: number;
+  /** Time for training, such as "10m"; warm start and evaluations are not counted. */
   readonly budget: string;
+  /** Folder for weights and checkpoints. */
   readonly out: string;
+  /** Database for curves and transcripts. */
   readonly store: string;
+  /** Go on with the run in the folder `out`. */
   readonly resume: boolean;
+  /** Episodes that are played at the same time. */
   readonly concurrency: number;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
   /** Longest reply, in place of the environment's `limits.actionTokens`. */
   readonly replyTokens: number;
+  /** Seconds between checkpoints. */
   readonly checkpointSeconds: number;
   /** Imitate the environment's flawed player first. */
   readonly warmStart: boolean | Partial<WarmStartSettings>;
+  /** How success is measured, before, during and after. */
   readonly evaluation: Partial<EvaluationSettings>;
   /** Iterations that rollouts may run ahead of learning. */
   readonly staleness: number;
   /** Largest importance weight of a token that was sampled ahead. */
   readonly importanceCap: number;
+  /** Audits what the run is paid for: "environment" (its own rewards), a file whose default export is a judge, or a watch. */
+  readonly watch: string | WatchOptions;
+  /** Attempts that are audited in an iteration. */
+  readonly audits: number;
+  readonly onAlarm: "stop" | "warn";
   /** Learn from what people said in production, in place of play: the store of it. The environment only measures then. */
   readonly fromFeedback: string;
   /** Of that, what to learn from. Default: what suits the method. */
@@ -311,6 +331,24 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     flag: "--checkpoint-seconds <n>",
     help: "seconds between checkpoints, or more where saving would take over 2 % of the time; 0: after every iteration",
     schema: atLeast(0),
+  },
+  watch: {
+    flag: "--watch <environment|judge.ts>",
+    help: "audit some attempts, by the environment's own rewards or by a judge, and end training when what is paid rises while audits fall",
+    schema: z.union([
+      text,
+      isObject<WatchOptions>("environment, the file of a judge, or an object with an audit", "audit"),
+    ]),
+  },
+  audits: {
+    flag: "--audits <n>",
+    help: "with --watch: attempts that are audited in an iteration (default: 8)",
+    schema: count(1),
+  },
+  onAlarm: {
+    flag: "--on-alarm <stop|warn>",
+    help: "with --watch: end training with the weights of the best audits, or go on with a warning (default: stop)",
+    schema: z.enum(["stop", "warn"]),
   },
   fromFeedback: {
     flag: "--from-feedback <store>",

@@ -27,6 +27,7 @@ import {
   statedFeedback,
 } from "./runRecord.ts";
 import { withReplyTokens } from "./sampling.ts";
+import { statedWatch } from "./watch.ts";
 
 /** What is known before there is an engine. */
 export interface TrainPlan {
@@ -101,11 +102,12 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
       // a model of somebody else's speaks already
       const warmStart = model !== undefined || name === "tinker" ? false : undefined;
       const more = stated(asked, "contextTokens", "warmStart");
-      const config = await resolveConfig({ ...trained, engine, warmStart, ...more });
-      const record = recordOf(out, config, parts, { modules: modulesOf(out, file, asked.env) });
+      const watch = await statedWatch(asked);
+      const config = await resolveConfig({ ...trained, engine, warmStart, watch, ...more });
+      const record = recordOf(out, config, parts, { modules: modulesOf(out, file, asked) });
       return {
         config: overlaid(record, asked, { file, measured: measured?.name }).config,
-        parts: { ...trained, engine, out, store, resume: asked.resume },
+        parts: { ...trained, engine, watch, out, store, resume: asked.resume },
       };
     },
   };
@@ -135,14 +137,15 @@ async function resumed(begun: RunRecord, typed: StatedRun, file: string | undefi
       const trained = await trainedParts(method, parts.feedback, feedback, environment, parts.replyTokens);
       const wanted = stated(asked, "warmStart");
       const { contextTokens } = config;
-      const { warmStart } =
-        "warmStart" in wanted
-          ? await resolveConfig({ ...trained, engine, contextTokens, ...wanted })
-          : config;
+      const recorded = { out, watch: record.adjustable.modules?.watch };
+      const watch = await statedWatch({ ...stated(ofFile, "watch"), ...asked }, recorded);
+      const resolved = await resolveConfig({ ...trained, engine, contextTokens, watch, ...wanted });
+      const { warmStart } = "warmStart" in wanted ? resolved : config;
+      const watched = { ...config.watch, ...resolved.watch };
       const names = { env: trained.environment.name, method: recipe.id, engine: engine.name };
       return {
-        config: { ...config, ...names, warmStart },
-        parts: { ...trained, engine, out, store, resume: true },
+        config: { ...config, ...names, warmStart, watch: watch ? watched : config.watch },
+        parts: { ...trained, engine, watch, out, store, resume: true },
       };
     },
   };

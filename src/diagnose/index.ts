@@ -7,3 +7,12 @@ export {
   requireSound,
 } from "./environment/validate.ts";
 export { type HealthReport, healthOf } from "./health/health.ts";
+export {
+  disagreement,
+  freshWatch,
+  type WatchAlarm,
+  type Watched,
+  type WatchRule,
+  type WatchState,
+  watched,
+} from "./watch.ts";

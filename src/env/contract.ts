@@ -40,6 +40,7 @@ const ending = z.discriminatedUnion("kind", [
 ]);
 const step = z.strictObject({
   rewards: z.record(text, z.number()).optional(),
+  otherRewards: z.record(text, z.record(text, z.number())).optional(),
   text: text.optional(),
   end: ending.optional(),
 });

@@ -38,6 +38,8 @@ export interface Observation {
 export interface Step {
   /** Named rewards for the acting role's action; true and shaped ones under different names. */
   readonly rewards?: Readonly<Record<string, number>>;
+  /** Named rewards of other roles, added to those of their last actions; those of a role that has not acted are dropped. */
+  readonly otherRewards?: Readonly<Record<Role, Readonly<Record<string, number>>>>;
   /** Feedback text on the action, if it is not part of the next observation. */
   readonly text?: string;
   readonly end?: Ending;
@@ -115,7 +117,7 @@ export interface Environment<Meta extends object = Metadata> {
   start(task: Task<Meta>, random: Random): Promise<Episode>;
   /** Texts with every word that can occur, from which a word-level tokenizer for this environment is built. */
   readonly vocabulary?: () => readonly string[];
-  /** Solves every task. */
+  /** Solves every task, where the ability is declared; else plays well, as in games that luck or an opponent can decide. */
   readonly expert?: Player<Meta>;
   /** Plays with systematic mistakes: demonstrations for a warm start that leaves room for improvement. */
   readonly flawed?: Player<Meta>;

@@ -11,6 +11,16 @@ import { entangledInstructions } from "./entangled/entangled.ts";
 import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
 import { functions } from "./functions/functions.ts";
+import { bargaining } from "./games/bargaining.ts";
+import { rockPaperScissors } from "./games/cyclic.ts";
+import { gameEnvironment } from "./games/environment.ts";
+import type { Game } from "./games/game.ts";
+import { kuhnPoker } from "./games/kuhn.ts";
+import { leducPoker } from "./games/leduc.ts";
+import { nim } from "./games/nim.ts";
+import { redTeam } from "./games/redTeam.ts";
+import { taboo } from "./games/taboo.ts";
+import { ticTacToe } from "./games/ticTacToe.ts";
 import { guessMyCity } from "./guessing/guessMyCity.ts";
 import { twentyQuestions } from "./guessing/twentyQuestions.ts";
 import { keyGrid } from "./keyGrid.ts";
@@ -61,6 +71,7 @@ export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
 export { type FunctionsOptions, functions } from "./functions/functions.ts";
+export * from "./games/index.ts";
 export type { Guessable, Oracle } from "./guessing/guessing.ts";
 export { type GuessMyCityOptions, guessMyCity } from "./guessing/guessMyCity.ts";
 export { type TwentyQuestionsOptions, twentyQuestions } from "./guessing/twentyQuestions.ts";
@@ -123,6 +134,12 @@ export interface EnvironmentEntry {
   readonly summary: string;
   make(): Environment;
 }
+
+const ofGame = (game: Game): EnvironmentEntry => ({
+  name: game.name,
+  summary: game.summary,
+  make: () => gameEnvironment(game),
+});
 
 /** The catalogue of built-in environments, found by `name` on the command line. */
 export const environments: readonly EnvironmentEntry[] = [
@@ -259,4 +276,7 @@ export const environments: readonly EnvironmentEntry[] = [
     summary: "say which of two attempts at a task with tools is the better one",
     make: () => trajectoryComparison(),
   },
+  ...[kuhnPoker, rockPaperScissors(), nim(), ticTacToe, leducPoker, bargaining(), taboo(), redTeam].map(
+    (game) => ofGame(game as Game),
+  ),
 ];

@@ -9,6 +9,7 @@ import type { Action, Environment, Episode, Observation, Step } from "../env/env
 import type { Actor } from "./actor.ts";
 import { EnvironmentFailure, type EnvironmentWatch, environmentWatch } from "./environmentWatch.ts";
 import {
+  addRewards,
   appendMessages,
   newRole,
   openConversation,
@@ -129,6 +130,8 @@ async function playTurns(
       throw thrown;
     });
     recordTurn(state, made, step);
+    for (const [other, rewards] of Object.entries(step.otherRewards ?? {}))
+      addRewards(roles.get(other), rewards);
     if (step.end) return step.end;
     if (index + 1 >= turnLimit) return { kind: "truncated", limit: "turns", at: index + 1 };
   }

@@ -1,5 +1,5 @@
 /** What one role has read and done in an episode: a conversation and a token sequence that grow, and the turns on them. */
-import { isDeepStrictEqual } from "node:util";
+import { equal } from "../common/equal.ts";
 import {
   type GrowingIds,
   growingIds,
@@ -56,7 +56,7 @@ function append(state: RoleState, messages: readonly Message[]): void {
 /** Replaces the conversation; one that repeats the present one and adds to it is the same conversation, extended. */
 export function replaceConversation(state: RoleState, messages: readonly Message[]): void {
   const known = state.said.length;
-  if (isDeepStrictEqual(messages.slice(0, known), state.said)) append(state, messages.slice(known));
+  if (equal(messages.slice(0, known), state.said)) append(state, messages.slice(known));
   else state.said = [...messages];
   state.fresh = undefined;
 }
@@ -87,7 +87,7 @@ function place(state: RoleState, prompt: Int32Array): void {
 
 /** A recorded turn in place of an action, with its recorded prompt. */
 export function replayTurn(state: RoleState, { prompt, ...turn }: Turn): TurnMade {
-  if (!isDeepStrictEqual(prompt, state.said)) state.said = [...prompt];
+  if (!equal(prompt, state.said)) state.said = [...prompt];
   return turn;
 }
 
@@ -106,6 +106,15 @@ export function recordTurn(state: RoleState, made: TurnMade, step: Step): void {
   state.prompt = undefined;
   state.stop = made.stop;
   state.fresh = [];
+}
+
+/** Adds rewards to those of a role's last action, if it has acted. */
+export function addRewards(state: RoleState | undefined, rewards: Readonly<Record<string, number>>): void {
+  const last = state?.turns.at(-1);
+  if (!state || !last) return;
+  const sums = { ...last.turn.rewards };
+  for (const [name, paid] of Object.entries(rewards)) sums[name] = (sums[name] ?? 0) + paid;
+  state.turns[state.turns.length - 1] = { ...last, turn: { ...last.turn, rewards: sums } };
 }
 
 function recordTokens(state: RoleState, tokens: TurnTokens): TurnTokens {

@@ -58,17 +58,27 @@ export async function openaiServer(model: Sampler, options: OpenAIServerOptions 
   };
 }
 
+/** A model as the backend of an endpoint. */
+export interface ModelBackend extends Backend {
+  /** The same for one of those who share the places. @param who asks: a user, or a key. */
+  completeFor(
+    who: string | undefined,
+    ...call: Parameters<Backend["complete"]>
+  ): ReturnType<Backend["complete"]>;
+}
+
 /** Wraps a model as the backend of an endpoint. */
-export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, "port"> = {}): Backend {
+export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, "port"> = {}): ModelBackend {
   const { name = model.id, maxTokens = 256, seed = 1 } = options;
   const all = places(options.limits ?? { atOnce: 16, waiting: 64 });
   let answered = 0;
-  return {
+  const backend: ModelBackend = {
     key: options.key ?? randomBytes(24).toString("hex"),
     model: name,
     created: () => Math.floor(Date.now() / 1000),
-    async complete(call, gone, wrote) {
-      const place = await all.take(call.n, gone);
+    complete: (...call) => backend.completeFor(undefined, ...call),
+    async completeFor(who, call, gone, wrote) {
+      const place = await all.take(call.n, gone, who);
       if (place === "full") return busy(all.limits.waiting);
       if (place === "gone") return leftEarly;
       const index = answered++;
@@ -82,6 +92,7 @@ export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, 
       }
     },
   };
+  return backend;
 }
 
 async function complete(

@@ -1,5 +1,5 @@
 /** Implements `TrafficStore` on SQLite and PostgreSQL. */
-import type { AccessKey, TrafficSplit, Version } from "../core/served.ts";
+import type { AccessKey, ModelPrice, TrafficSplit, Version } from "../core/served.ts";
 import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
 import { readSessions } from "./completeSessions.ts";
@@ -7,7 +7,7 @@ import { connect } from "./connect.ts";
 import { type Database, guardedBy } from "./database.ts";
 import { secretOf } from "./erased.ts";
 import { erase } from "./erasure.ts";
-import { readResponses, readSignals, sessionsOf } from "./readTraffic.ts";
+import { readResponses, readSignals, readTraced, sessionsOf } from "./readTraffic.ts";
 import { addRecord, readRecords } from "./records.ts";
 import type { RedactionOptions } from "./redaction.ts";
 import type { Erasure, ExportRecord, TrafficStore } from "./trafficStore.ts";
@@ -54,6 +54,7 @@ export function trafficStoreOn(
     response: (id) => guarded(() => readResponse(db, id)),
     responses: (filter) => readResponses(db, guarded, filter),
     signals: (filter) => readSignals(db, guarded, filter),
+    traced: (filter) => readTraced(db, guarded, filter),
     sessions: (of = {}) => guarded(() => sessionsOf(db, of.limit ?? 100, of.offset ?? 0)),
     completeSessions: (filter) => readSessions(db, guarded, filter),
     addVersion: (version) => guarded(() => addRecord(db, "version", version)),
@@ -62,6 +63,8 @@ export function trafficStoreOn(
     splits: () => records<TrafficSplit>("split"),
     putKey: (key) => guarded(() => addRecord(db, "key", key, "replace")),
     keys: () => records<AccessKey>("key"),
+    putPrice: (price) => guarded(() => addRecord(db, "price", price, "replace")),
+    prices: () => records<ModelPrice>("price"),
     addExport: (record) => guarded(() => addRecord(db, "export", record, "replace")),
     exports: () => records<ExportRecord>("export"),
     artefacts: artefactsOn(database, guarded),

@@ -1,5 +1,4 @@
 /** Assembles a run from its models, random streams and records. */
-import { join } from "node:path";
 import type { Frozen, Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { heldOutLeaks } from "./artefacts.ts";
@@ -15,9 +14,11 @@ import type { Run } from "./running.ts";
 import { savingOf, validationOf } from "./saving.ts";
 import { freshState } from "./state.ts";
 import { vocabularyOf } from "./vocabulary.ts";
+import { watchedMethod, watchOf } from "./watching.ts";
 
 export async function assemble(settings: RunSettings, surroundings: Surroundings): Promise<Run> {
-  const { environment, engine, method, seed } = settings;
+  const { environment, engine, seed, watch } = settings;
+  const method = watchedMethod(settings.method, watch);
   const { records, report, stop, learn } = surroundings;
   const { found } = records;
   const random = randomStream(seed);
@@ -32,7 +33,7 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
       ...(heads.length > 0 ? { heads } : {}),
     });
   const restore = (kind: "models" | "frozen", name: string, id = name): Promise<Model> =>
-    engine.open(id, join(found!.folder, kind, name));
+    engine.open(id, found!.folderOf(kind, name));
   const policy = found ? await restore("models", "policy") : await create("policy");
   const auxiliary: AuxiliaryModels = {
     models: new Map([["policy", policy]]),
@@ -80,8 +81,10 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
     report,
     ...saving,
     ...recording,
+    watch: watchOf(assembly),
     validate: validationOf(assembly, { ...saving, ...recording }),
     isSpent: () =>
+      (state.watch?.alarm != null && (watch?.onAlarm ?? "stop") === "stop") ||
       clock.trained() >= (settings.budgetSeconds ?? Number.POSITIVE_INFINITY) ||
       (state.counters.episodes ?? 0) >= (settings.episodes ?? Number.POSITIVE_INFINITY),
     context: (chosen, phase, over = {}) =>

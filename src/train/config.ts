@@ -13,6 +13,7 @@ import {
   pretrainedEvaluation,
   type WarmStartSettings,
 } from "./settings.ts";
+import { type WatchOptions, watchSchema, watchSettings } from "./watchOptions.ts";
 
 const count = z.int().nonnegative();
 const json = z.custom<Json>((value) => value !== undefined);
@@ -53,6 +54,8 @@ export const runConfigSchema = z.strictObject({
   importanceCap: z.number(),
   /** Values of the method's own options. */
   options: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
+  /** How the run is watched; null: it is not. The caller brings the evaluators. */
+  watch: watchSchema.nullable().default(null),
   /** How the caller makes the three parts again, in a format of its own; null if the caller passes them as objects. */
   parts: json,
   /** Settings that may change when the run is resumed. */
@@ -65,6 +68,8 @@ export const runConfigSchema = z.strictObject({
     budgetSeconds: z.exactOptional(z.number()),
     /** Training ends after the iteration in which this many episodes have been played. */
     episodes: z.exactOptional(count),
+    /** What a watch does on an alarm. */
+    onAlarm: z.exactOptional(z.enum(["stop", "warn"])),
     /** The store's file, seen from the run's folder. */
     store: z.exactOptional(z.string()),
     parts: json,
@@ -75,13 +80,17 @@ export type RunConfig = z.output<typeof runConfigSchema>;
 
 /** A run's config, with the objects that its names stand for. */
 export interface RunSettings
-  extends Omit<RunConfig, "format" | "env" | "method" | "engine" | "options" | "parts" | "adjustable">,
-    Omit<RunConfig["adjustable"], "store" | "parts"> {
+  extends Omit<
+      RunConfig,
+      "format" | "env" | "method" | "engine" | "options" | "parts" | "adjustable" | "watch"
+    >,
+    Omit<RunConfig["adjustable"], "store" | "parts" | "onAlarm"> {
   /** Name of the run in the store. */
   readonly name: string;
   readonly environment: Environment;
   readonly method: Method;
   readonly engine: Engine;
+  readonly watch?: WatchOptions | undefined;
   /** By split: the share of its tasks that are trained on as well. A split that is absent has none. */
   readonly trainedShares: Readonly<Record<string, number>>;
 }
@@ -112,6 +121,8 @@ export interface ConfigOptions {
   readonly staleness?: number | undefined;
   /** With staleness: largest importance weight of a token; 0 leaves the correction to the method. Default 2. */
   readonly importanceCap?: number | undefined;
+  /** Watches what the run is paid for. Default: it is not watched. */
+  readonly watch?: WatchOptions | undefined;
   /** How the parts were made, for `run.json`. A run with other parts cannot resume in its folder. */
   readonly parts?: Json | undefined;
 }
@@ -142,6 +153,7 @@ export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> 
     },
     staleness,
     importanceCap,
+    watch: options.watch ? watchSettings(options.watch) : null,
     options: { ...method.options },
     parts,
     adjustable: {
@@ -149,6 +161,7 @@ export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> 
       checkpointSeconds,
       ...(budgetSeconds === undefined ? {} : { budgetSeconds }),
       ...(episodes === undefined ? {} : { episodes }),
+      ...(options.watch?.onAlarm === undefined ? {} : { onAlarm: options.watch.onAlarm }),
       parts: null,
     },
   };

@@ -28,3 +28,4 @@ export {
   type TrainingArm,
   trainingArm,
 } from "./trainingArm.ts";
+export type { WatchOptions } from "./watchOptions.ts";

@@ -48,11 +48,12 @@ async function gather({ state, stop }: RolloutRun, { slots, ctx, experience, ...
 
 type Gathered = Awaited<ReturnType<typeof gather>>;
 
-async function learn(run: RolloutRun, { slots, ctx, annotated, ...gathered }: Gathered): Promise<Iteration> {
+async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered): Promise<Iteration> {
   const { state } = run;
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
   const began = performance.now();
+  const watched = await run.watch(ctx, annotated);
 
   const { batch, cuts } = batchOf(
     annotated.trajectories,
@@ -70,7 +71,12 @@ async function learn(run: RolloutRun, { slots, ctx, annotated, ...gathered }: Ga
   state.step += learnt.steps ?? 0;
   state.iteration++;
   const seconds = { rollout: gathered.seconds, update: (performance.now() - began) / 1000 };
-  return { experience: annotated, advantages, stats: { ...annotated.stats, ...stats, ...learnt }, seconds };
+  return {
+    experience: annotated,
+    advantages,
+    stats: { ...annotated.stats, ...stats, ...learnt, ...watched },
+    seconds,
+  };
 }
 
 /** Applies the estimators in order; each gets the advantages of the one before. */

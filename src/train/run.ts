@@ -24,8 +24,8 @@ import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
 import { type ConfigOptions, type RunConfig, type RunSettings, resolveConfig } from "./config.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { claimFolder, forgetRun, readRunConfig, rememberedStore } from "./folder.ts";
+import { recordsIn } from "./folderRecords.ts";
 import { loop } from "./loop.ts";
-import { recordsIn } from "./records.ts";
 import { requireNeeds, requireParts } from "./requirements.ts";
 import type { Run } from "./running.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
@@ -62,7 +62,8 @@ export interface RunSummary {
 }
 
 /** The objects that the names of a config stand for, and the run's folder. */
-export interface RunParts extends Pick<RunOptions, "environment" | "method" | "engine" | "store" | "resume"> {
+export interface RunParts
+  extends Pick<RunOptions, "environment" | "method" | "engine" | "watch" | "store" | "resume"> {
   readonly out: string;
 }
 
@@ -146,15 +147,27 @@ export async function trainByConfig(
 
 function settingsOf(
   config: RunConfig,
-  { environment, method, engine }: RunParts,
+  { environment, method, engine, watch }: RunParts,
   name: string,
   { splits }: Examination,
 ): RunSettings {
   const { adjustable, ...rest } = config;
+  const { onAlarm, ...changing } = adjustable;
   const trainedShares = Object.fromEntries(
     splits.map(({ name, tasks, trained }) => [name, trained / Math.max(1, tasks.length)]),
   );
-  return { ...rest, ...adjustable, name, environment, method, engine, trainedShares };
+  if (rest.watch && !watch) {
+    throw new WhetstoneError("run.different", {
+      where: "watch",
+      got: "no audit for a run that is watched",
+      expected: "the audit that it was started with",
+      fix: "Give it again: --watch, or `watch` from code.",
+    });
+  }
+  return {
+    ...{ ...rest, ...changing, name, environment, method, engine, trainedShares },
+    watch: rest.watch && watch ? { ...watch, ...rest.watch, ...(onAlarm && { onAlarm }) } : undefined,
+  };
 }
 
 const startEvent = (config: RunConfig, out: string, { policy, state }: Run): RunEvent => ({
@@ -258,7 +271,9 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   await loop(run);
   state.phase = "done";
   await run.checkpoint();
-  if (state.best) {
+  // a watched run that was stopped goes back to the weights of its best audits
+  const ended = state.watch?.alarm && settings.watch?.onAlarm !== "warn";
+  if (state.best || (ended && state.watch?.best !== null)) {
     await policy.load(bestFolder(out));
     takeBest(state);
   }

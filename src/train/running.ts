@@ -2,7 +2,7 @@
 import type { Ctx } from "../core/context.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
-import type { Advantages, Experience } from "../core/slots.ts";
+import type { Advantages, AnnotatedExperience, Experience } from "../core/slots.ts";
 import type { ModelId, Stats, Task } from "../core/types.ts";
 import type { RunSettings } from "./config.ts";
 import type { ContextParts } from "./contextParts.ts";
@@ -30,13 +30,15 @@ export interface Run {
   readonly stop: AbortSignal;
   /** Tasks to train on. */
   readonly tasks: readonly Task[];
-  /** True once the wall-clock budget is used up. */
+  /** True once the budget of time or episodes is used up, or a watch has ended the training. */
   isSpent(): boolean;
   /** @param over parts that replace the run's own. */
   context(tasks: readonly Task[], phase?: string, over?: Partial<ContextParts>): Ctx;
   report(event: RunEvent): void;
   /** Blends the frozen models towards the policy, as the method says, and stores the helpers' states. */
   settle(): Promise<void>;
+  /** Looks at what an iteration was paid for before it is learnt from, where the run is watched; see `WatchOptions`. @returns its metrics. */
+  watch(ctx: Ctx, experience: AnnotatedExperience): Promise<Stats>;
   /** Records an iteration: metrics, trajectories, one line of progress. */
   commit(done: Iteration): Promise<void>;
   /** Evaluates the policy on the validation split when due, and keeps the best weights so far. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../core/context.ts";
 import type { Json } from "../core/json.ts";
 import type { Task } from "../core/types.ts";
+import { watchStateSchema } from "../diagnose/watch.ts";
 
 /** Pieces own their states; NaN and the infinities are numbers like others. */
 const json = z.custom<Json>((value) => value !== undefined);
@@ -59,6 +60,8 @@ export const stateSchema = z.object({
   /** Iterations after which the policy was last validated; -1 before the first time. */
   validated: z.int().min(-1),
   best: z.object({ iteration: z.int(), success: z.number() }).nullable(),
+  /** Where what is paid is watched. */
+  watch: watchStateSchema.nullable().default(null),
 });
 export type RunState = z.infer<typeof stateSchema>;
 
@@ -80,6 +83,7 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   estimate: null,
   validated: -1,
   best: null,
+  watch: null,
 });
 
 export const clockOf = (state: RunState, iterations: number, phase: string = state.phase): Clock => ({

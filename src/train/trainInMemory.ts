@@ -17,6 +17,7 @@ import { countEpisode } from "./play.ts";
 import { noRecords } from "./records.ts";
 import type { Iteration } from "./running.ts";
 import type { RunState } from "./state.ts";
+import type { WatchOptions } from "./watchOptions.ts";
 
 /** Settings of {@link trainInMemory}. */
 export interface TrainInMemoryOptions {
@@ -33,6 +34,8 @@ export interface TrainInMemoryOptions {
   readonly prepare?: (policy: Model) => Promise<void>;
   /** Called after every iteration. */
   readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
+  /** Watches what the run is paid for. Default: it is not watched. */
+  readonly watch?: WatchOptions;
   readonly stop?: AbortSignal;
 }
 
@@ -53,7 +56,11 @@ export interface TrainedInMemory {
 export async function trainInMemory(options: TrainInMemoryOptions): Promise<TrainedInMemory> {
   const { environment, method, engine, contextTokens = 256, prepare, onIteration, stop = forever } = options;
   const evaluation = { tasks: 0, every: 0 };
-  const { adjustable, ...config } = await resolveConfig({
+  const {
+    adjustable,
+    watch: _,
+    ...config
+  } = await resolveConfig({
     ...options,
     contextTokens,
     warmStart: false,
@@ -62,7 +69,10 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
   });
   const curve: Stats[] = [];
   const run = await assemble(
-    { ...config, ...adjustable, name: "in memory", environment, method, engine, trainedShares: {} },
+    {
+      ...{ ...config, ...adjustable, name: "in memory", environment, method, engine, trainedShares: {} },
+      watch: options.watch,
+    },
     {
       records: noRecords,
       report: (event) => void (event.type === "iteration" && curve.push(event.metrics)),

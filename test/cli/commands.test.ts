@@ -200,6 +200,7 @@ test("init writes a project whose own test passes, and refuses a folder that is 
   const project = join(folder, "my-agent");
   assert.equal((await inProcess(["init", "my-agent"])).code, 0);
   assert.deepEqual(readdirSync(project).sort(), [
+    ".github",
     ".gitignore",
     ".npmrc",
     "README.md",
@@ -207,6 +208,7 @@ test("init writes a project whose own test passes, and refuses a folder that is 
     "environment.test.ts",
     "environment.ts",
     "package.json",
+    "tsconfig.json",
   ]);
   const npmrc = readFileSync(join(project, ".npmrc"), "utf8");
   assert.match(npmrc, /^ignore-scripts=true$/m, "installing fetches no libraries for GPUs");

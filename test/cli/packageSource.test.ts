@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { packageSource } from "../../src/cli/packageSource.ts";
-import { projectFiles } from "../../src/cli/template.ts";
+import { environmentStart } from "../../src/cli/project/environmentStart.ts";
+import { projectFiles } from "../../src/cli/project/files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-source-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,6 +23,6 @@ test("a new project installs the package that made it: the same tarball, or the 
   assert.equal(tarball, `file:${join(folder, "whetstone-0.1.0.tgz")}`);
   assert.equal(packageSource(installed("fromRegistry", "^0.1.2")), "^0.1.2");
   assert.equal(packageSource(join(folder, "a clone")), undefined);
-  const { dependencies } = JSON.parse(projectFiles("my-agent", tarball)["package.json"]!);
+  const { dependencies } = JSON.parse(projectFiles("my-agent", environmentStart, tarball)["package.json"]!);
   assert.deepEqual(dependencies, { whetstone: tarball });
 });

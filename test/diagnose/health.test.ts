@@ -220,7 +220,26 @@ test("every check says whether it passed, found something, or had nothing to loo
   );
   assert.deepEqual(
     states["not measured"]?.map(({ check }) => check),
-    ["failures", "actions", "truncated", "groups", "gradient", "drift", "stale"],
+    ["failures", "actions", "truncated", "groups", "gradient", "drift", "watch", "stale"],
+  );
+});
+
+test("an alarm of the watch is pointed out with what rose and what fell; a watch without one passed", () => {
+  const watch = {
+    "watch.paid": curve(...Array.from({ length: 20 }, (_, i) => i / 10)),
+    "watch.audit": curve(...Array.from({ length: 20 }, (_, i) => 1 - i / 20)),
+  };
+  const calm = look({ ...watch, "watch.alarm": steady(20, 0) });
+  assert.deepEqual(calm.findings, []);
+  assert.equal(calm.checks.find(({ check }) => check === "watch")?.state, "passed");
+  const alarm = curve(...Array.from({ length: 20 }, (_, i) => Number(i >= 15)));
+  const [finding] = look({ ...watch, "watch.alarm": alarm }).findings;
+  assert.equal(finding?.check, "watch");
+  assert.equal(finding.severity, "error");
+  // first and last five: paid 0.2 and 1.7, audits 0.9 and 0.15
+  assert.match(
+    finding.problem,
+    /iteration 16: what is paid went from 0\.2 to 1\.7, audits from 0\.9 to 0\.15/,
   );
 });
 

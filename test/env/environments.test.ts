@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environments } from "../../src/env/index.ts";
+import { environments as all, isGame } from "../../src/env/index.ts";
 import { obeysTheLaws, type Promised } from "./laws.ts";
+
+/** Games have laws of their own: test/env/games. */
+const environments = all.filter((row) => !isGame(row.make()));
 
 const promises: Readonly<Record<string, Promised>> = {
   functions: { garbage: 0.02, flawed: [0.35, 0.5], flawedOn: ["train"] },

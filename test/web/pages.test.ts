@@ -24,6 +24,15 @@ async function serious(page: Page, rules?: readonly string[]): Promise<string[]>
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
 }
 
+/** Tables of which a part is beside the screen. */
+const cutTables = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(`[...document.querySelectorAll("main table")]
+    .filter((table) => table.parentElement.scrollWidth > table.parentElement.clientWidth + 1)
+    .map((table) => table.ariaLabel ?? table.className)`);
+
+const barHeight = (page: Page): Promise<number> =>
+  page.evaluate(`document.querySelector("header.bar").getBoundingClientRect().height`);
+
 describe("pages over real runs and traffic", { skip: noBrowser }, () => {
   let shown: Peopled;
   let bad: readonly string[];
@@ -85,6 +94,8 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
       for (const width of [360, 2560]) {
         await page.setViewportSize({ width, height: 800 });
         assert.ok((await sideways(page)) <= 0, `${width} px: the page scrolls sideways`);
+        assert.deepEqual(await cutTables(page), [], `${width} px`);
+        assert.ok((await barHeight(page)) < 60, `${width} px: the bar takes two rows`);
       }
       assert.deepEqual(bad, []);
     });

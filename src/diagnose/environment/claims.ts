@@ -55,7 +55,7 @@ export function playedFindings({ abilities: declared }: Environment, all: readon
   };
   never("stateKey", "stateKey");
   never("legal", "legal");
-  findings.push(...refusals(all), ...expertFindings(all));
+  findings.push(...refusals(all), ...(declared.has("expert") ? expertFindings(all) : []));
   return findings;
 }
 

@@ -1,6 +1,6 @@
 /** The checks of a run's health, in the order of their report. */
 import type { HealthCheck } from "./check.ts";
-import { drift, gap, gradient, headroom, learnt, stale } from "./learningChecks.ts";
+import { drift, exploited, gap, gradient, headroom, learnt, stale } from "./learningChecks.ts";
 import {
   actions,
   constantReward,
@@ -29,5 +29,6 @@ export const healthChecks: readonly HealthCheck[] = [
   gradient,
   gap,
   drift,
+  exploited,
   stale,
 ];

@@ -146,6 +146,29 @@ export const drift: HealthCheck = {
   },
 };
 
+export const exploited: HealthCheck = {
+  check: "watch",
+  title: "what is paid, against audits",
+  find: ({ curves, run }) => {
+    const raised = curves["watch.alarm"];
+    const audits = endsOf(curves["watch.audit"], 1);
+    const paid = endsOf(curves["watch.paid"], 1);
+    if (!raised || !audits || !paid) return undefined;
+    const first = raised.value.findIndex((value) => value > 0);
+    if (first < 0) return [];
+    return [
+      {
+        severity: "error",
+        problem: `The watch raised an alarm in iteration ${raised.iteration[first]! + 1}: what is paid went from ${digits(paid.early)} to ${digits(paid.late)}, audits from ${digits(audits.early)} to ${digits(audits.late)}.`,
+        fix: "The policy exploits what pays it: fit the reward model to replies like the latest ones, pay by another one, or strengthen the pull towards the beginning.",
+        next: `whetstone show ${run} --metric watch.paid --metric watch.audit`,
+        metric: "watch.audit",
+        ...at(audits),
+      },
+    ];
+  },
+};
+
 export const stale = ofCurve(
   "stale",
   "age of what is learnt from",

@@ -16,6 +16,7 @@ import { type ArtefactSources, artefactRoutes } from "./artefacts.ts";
 import { compared } from "./compare.ts";
 import { computedInWords } from "./computed.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
+import { progressOf } from "./headline.ts";
 import { methodRoutes } from "./methods.ts";
 import { curveRanges } from "./ranges.ts";
 import { runRows } from "./runRows.ts";
@@ -178,12 +179,14 @@ const episodeAsked = z.object({ id: z.string(), phase: z.string(), iteration: co
 
 async function detailOf(store: RunStore, run: Run, row: RunRow): Promise<RunDetail> {
   const { names } = await store.measured(run.id);
+  const evaluations = await store.evaluations(run.id);
   return {
     ...row,
     computed: computedInWords(run),
     folder: run.folder,
     config: run.config,
-    evaluations: await store.evaluations(run.id),
+    evaluations,
+    progress: progressOf(evaluations),
     metrics: names,
     health: await healthOf(store, run.id),
   };

@@ -79,13 +79,13 @@ export function runRows(store: RunStore): RunRows {
 }
 
 async function rowOf(store: RunStore, run: Run, tags: readonly string[]): Promise<RunRow> {
-  const { id, name, env, method, engine, seed, state, started } = run;
+  const { id, name, env, method, engine, seed, state, started, seen } = run;
   const { iterations } = await store.measured(id);
   const spark = (await store.curves(id, ["success"], sparkPoints)).map((m) => json(m.value));
   const success = await heldOut(store, id);
   const error = errorOf(run);
   const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(started)) / 1000;
-  const row = { id, name, env, method, engine, seed, state, started, seconds, iterations, spark, tags };
+  const row = { id, name, env, method, engine, seed, state, started, seen, seconds, iterations, spark, tags };
   return { ...row, ...(success && { success }), ...(error !== undefined && { error }) };
 }
 

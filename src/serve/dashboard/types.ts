@@ -38,6 +38,8 @@ export interface RunRow {
   readonly started: string;
   /** Of a running run: until now. */
   readonly seconds: number;
+  /** When it last wrote something, ISO 8601 in UTC. */
+  readonly seen: string;
   /** Iterations that were written. */
   readonly iterations: number;
   /** Held-out success after the run. */
@@ -67,9 +69,37 @@ export interface RunDetail extends RunRow {
   readonly folder: string;
   readonly config: Json;
   readonly evaluations: readonly Evaluation[];
+  /** Success over the run by split and way of choosing actions, the most telling first. */
+  readonly progress: readonly Progress[];
   /** All metrics that have curves. */
   readonly metrics: readonly string[];
   readonly health: HealthReport;
+}
+
+/** Success after so many iterations of training, with its 95 % interval. */
+export interface Measured {
+  readonly iteration: number;
+  readonly success: Range;
+}
+
+/** How success on one split went over a run. */
+export interface Progress {
+  readonly split: string;
+  /** "sampled" or "greedy". */
+  readonly mode: string;
+  /** Share of its tasks that are trained on as well: above 0, this is not held-out success. */
+  readonly trainedShare: number;
+  readonly tasks: number;
+  /** Before training. */
+  readonly before?: Measured;
+  /** After the run, or the last validation so far. Absent: measured once. */
+  readonly latest?: Measured;
+  /** Whether `latest` was measured after the run. */
+  readonly ended?: boolean;
+  /** Latest less before, paired by task, where each task's outcome is known; tasks that were gained and lost. */
+  readonly change?: { readonly difference: Range; readonly gained: number; readonly lost: number };
+  /** Every measurement, in order. */
+  readonly curve: readonly Measured[];
 }
 
 /** Curves over the same iterations, thinned to what a chart can show. */

@@ -15,6 +15,8 @@ export interface Call {
   readonly keyHeader?: "authorization" | "x-api-key" | "api-key";
   /** The query of the client's URL, with its question mark. */
   readonly query?: string;
+  /** Who asks, a user or a key, where a backend shares places among those who ask. It is sent nowhere. */
+  readonly who?: string;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }

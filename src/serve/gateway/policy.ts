@@ -4,7 +4,7 @@ import type { TurnTokens } from "../../core/types.ts";
 import { type Backend, endpoint } from "../../env/agent/endpoint.ts";
 import { modelBackend, type Sampler } from "../openaiServer.ts";
 import type { PlaceLimits } from "../places.ts";
-import type { Answerer } from "./answerer.ts";
+import type { Answerer, Call } from "./answerer.ts";
 
 /** Settings of {@link policy}. */
 export interface PolicyOptions {
@@ -29,12 +29,12 @@ export function policy(model: Sampler, options: PolicyOptions = {}): Answerer {
   let calls = 0;
   const app = endpoint((path) => (path === undefined ? undefined : open.get(path)));
 
-  async function answered(path: string, body: string | Uint8Array, signal: AbortSignal) {
+  async function answered(path: string, { body, gone: signal, who }: Call) {
     let tokens: readonly TurnTokens[] = [];
     open.set(path, {
       ...backend,
       async complete(...call) {
-        const answering = backend.complete(...call);
+        const answering = backend.completeFor(who, ...call);
         running.add(answering);
         try {
           const answer = await answering;
@@ -64,10 +64,10 @@ export function policy(model: Sampler, options: PolicyOptions = {}): Answerer {
   }
 
   return {
-    async chat({ body, gone }) {
+    async chat(call) {
       const path = `${calls++}`;
       try {
-        return await answered(path, body, gone);
+        return await answered(path, call);
       } finally {
         open.delete(path);
       }

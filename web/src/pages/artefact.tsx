@@ -12,6 +12,7 @@ import { Long } from "../parts/long.tsx";
 import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
+import { Table } from "../parts/table.tsx";
 import { digits, moment, percent } from "../parts/words.ts";
 
 export function Artefact() {
@@ -154,53 +155,53 @@ function Success({ version: v }: { readonly version: ArtefactDetail }) {
         </p>
       )}
       {places.map(([where, found]) => (
-        <div class="wide" key={where}>
-          <table>
-            <caption>{where}, 95 % intervals</caption>
-            <thead>
-              <tr>
-                <th scope="col">Version</th>
-                <th scope="col">Success</th>
-                <th scope="col">
-                  <span class="scale-ends">
-                    <span>0 %</span>
-                    <span>100 %</span>
-                  </span>
-                </th>
-                <th scope="col">Tasks</th>
-                <th scope="col">Run</th>
-                <th scope="col">Measured</th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.slice(-mostShown).map(({ row, measure }) => (
-                <tr key={`${row.id} ${measure.at} ${measure.run}`}>
-                  <th scope="row">
-                    <a href={artefactPath(row.id)} aria-current={row.id === v.id ? "true" : undefined}>
-                      {row.id.slice(0, 8)}
-                    </a>{" "}
-                    {row.id === v.id ? "this one" : v.parents.includes(row.id) ? "made from" : ""}
-                  </th>
-                  <td class="number">{sayRange(measure.success)}</td>
-                  <td>
-                    <IntervalBar of={measure.success} />
-                  </td>
-                  <td class="number">{measure.success.n}</td>
-                  <td>
-                    {measure.run === undefined ? (
-                      "–"
-                    ) : (
-                      <a href={`/runs/${encodeURIComponent(measure.run)}`}>
-                        <bdi>{measure.run.split(/[\\/]/).at(-1)}</bdi>
-                      </a>
-                    )}
-                  </td>
-                  <td>{moment(new Date(measure.at).toISOString())}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          key={where}
+          label={`${where}, 95 % intervals`}
+          labelled
+          file={`${v.name} on ${where.replaceAll("/", " ")}`}
+          rows={found.slice(-mostShown)}
+          keyOf={({ row, measure }) => `${row.id} ${measure.at} ${measure.run}`}
+          columns={[
+            {
+              name: "Version",
+              cell: ({ row }) => (
+                <>
+                  <a href={artefactPath(row.id)} aria-current={row.id === v.id ? "true" : undefined}>
+                    {row.id.slice(0, 8)}
+                  </a>{" "}
+                  {row.id === v.id ? "this one" : v.parents.includes(row.id) ? "made from" : ""}
+                </>
+              ),
+              value: ({ row }) => row.id,
+            },
+            { name: "Success", class: "number", cell: ({ measure }) => sayRange(measure.success) },
+            {
+              name: "From 0 to 100 %",
+              head: (
+                <span class="scale-ends">
+                  <span>0 %</span>
+                  <span>100 %</span>
+                </span>
+              ),
+              cell: ({ measure }) => <IntervalBar of={measure.success} />,
+            },
+            { name: "Tasks", class: "number", cell: ({ measure }) => measure.success.n },
+            {
+              name: "Run",
+              cell: ({ measure: { run } }) =>
+                run === undefined ? (
+                  "–"
+                ) : (
+                  <a href={`/runs/${encodeURIComponent(run)}`}>
+                    <bdi>{run.split(/[\\/]/).at(-1)}</bdi>
+                  </a>
+                ),
+              value: ({ measure: { run } }) => run ?? null,
+            },
+            { name: "Measured", cell: ({ measure }) => moment(new Date(measure.at).toISOString()) },
+          ]}
+        />
       ))}
     </>
   );
@@ -226,31 +227,21 @@ function Served({ version: { served, splits } }: { readonly version: ArtefactDet
         <a href="/versions">All versions</a>
       </p>
       {splits.length > 0 && (
-        <div class="wide">
-          <table>
-            <caption>Splits that it had a share in</caption>
-            <thead>
-              <tr>
-                <th scope="col">Since</th>
-                <th scope="col">Share</th>
-                <th scope="col">Why</th>
-              </tr>
-            </thead>
-            <tbody>
-              {splits.toReversed().map(({ since, shares, why }) => (
-                <tr key={since}>
-                  <td>{moment(new Date(since).toISOString())}</td>
-                  <td>
-                    {shares.map(({ version, share }) => `${nameOf(version)} ${percent(share)}`).join(", ")}
-                  </td>
-                  <td class="words">
-                    <bdi>{why}</bdi>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Splits that it had a share in"
+          labelled
+          rows={splits.toReversed()}
+          keyOf={({ since }) => String(since)}
+          columns={[
+            { name: "Since", cell: ({ since }) => moment(new Date(since).toISOString()) },
+            {
+              name: "Share",
+              cell: ({ shares }) =>
+                shares.map(({ version, share }) => `${nameOf(version)} ${percent(share)}`).join(", "),
+            },
+            { name: "Why", class: "words", cell: ({ why }) => <bdi>{why}</bdi> },
+          ]}
+        />
       )}
     </>
   );

@@ -6,6 +6,7 @@ import { useLoaded } from "../api.ts";
 import { Curves } from "../parts/curves.tsx";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { csv, save } from "../parts/save.ts";
+import { Table } from "../parts/table.tsx";
 import { dark } from "../parts/theme.tsx";
 import { groupKey, groupName } from "../parts/words.ts";
 
@@ -62,48 +63,34 @@ function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {
         </button>
       </p>
       <h2>Held out, at the end</h2>
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              {[
-                "Method",
-                "Environment",
-                "Runs",
-                "Success %",
-                "Difference, points",
-                "P(better)",
-                "On seeds",
-              ].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {groups.map((g) => (
-              <tr key={groupKey(g)}>
-                <th scope="row">
-                  <a href={`/methods/${g.method}`}>{groupName(g, groups)}</a>
-                </th>
-                <td>{g.env}</td>
-                <td>
-                  {g.runs.map((run) => (
-                    <a key={run.id} class="run" href={`/runs/${encodeURIComponent(run.id)}`}>
-                      {run.seed}
-                    </a>
-                  ))}
-                </td>
-                <td>{g.heldOut ? ranged(g.heldOut) : "not evaluated"}</td>
-                <td>{g.against ? ranged(g.against.difference, true) : "–"}</td>
-                <td>{g.against ? g.against.improvement.toFixed(2) : "–"}</td>
-                <td>{g.against ? g.against.seeds.join(", ") : "–"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Held out, at the end"
+        file="comparison held out"
+        rows={groups}
+        keyOf={groupKey}
+        columns={[
+          {
+            name: "Method",
+            cell: (g) => <a href={`/methods/${g.method}`}>{groupName(g, groups)}</a>,
+            value: (g) => groupName(g, groups),
+          },
+          { name: "Environment", cell: (g) => g.env },
+          {
+            name: "Runs",
+            cell: (g) =>
+              g.runs.map((run) => (
+                <a key={run.id} class="run" href={`/runs/${encodeURIComponent(run.id)}`}>
+                  {run.seed}
+                </a>
+              )),
+            value: (g) => g.runs.length,
+          },
+          { name: "Success %", cell: (g) => (g.heldOut ? ranged(g.heldOut) : "not evaluated") },
+          { name: "Difference, points", cell: (g) => (g.against ? ranged(g.against.difference, true) : "–") },
+          { name: "P(better)", cell: (g) => (g.against ? g.against.improvement.toFixed(2) : "–") },
+          { name: "On seeds", cell: (g) => (g.against ? g.against.seeds.join(", ") : "–") },
+        ]}
+      />
       <p class="faint">
         Differences are against the first row of the same environment, paired by seed, with 95 % t intervals.
         P(better) is the probability that a run of the row beats a run of the first; ties count half.

@@ -1,6 +1,6 @@
 /** One episode as a conversation, with what each word earned painted on it. */
 import { memo } from "preact/compat";
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   EpisodeDetail,
@@ -76,8 +76,8 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
     return () => clearTimeout(settled);
   }, [chosen]);
 
-  // j and k walk over turns, arrows over tokens, h and l over siblings
-  useEffect(() => {
+  // j and k walk over turns, arrows over tokens, h and l over siblings; from the moment the page can be seen
+  useLayoutEffect(() => {
     const pressed = (e: KeyboardEvent): void => {
       if (
         e.target instanceof HTMLInputElement ||

@@ -4,6 +4,7 @@ import type { EpisodeRow, EpisodesPage } from "../../../src/serve/dashboard/type
 import { useLoaded } from "../api.ts";
 import { useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { Table } from "../parts/table.tsx";
 import { digits } from "../parts/words.ts";
 
 const outcomes = ["success", "no success", "truncated", "failed", "done"];
@@ -81,37 +82,30 @@ function List(props: {
   const last = page.offset + page.episodes.length;
   return (
     <>
-      <div class="wide">
-        <table class="episodes">
-          <thead>
-            <tr>
-              {["Episode", "Outcome", "Reward", "Turns", "Iteration", "Phase"].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {page.episodes.map((row) => (
-              <tr key={`${row.phase} ${row.iteration} ${row.id}`}>
-                <th scope="row">
-                  <a href={episodePath(run, row)}>{row.id}</a>
-                </th>
-                <td>
-                  <span class={`state ${row.outcome === "success" ? "running" : row.outcome}`}>
-                    {row.outcome}
-                  </span>
-                </td>
-                <td>{row.reward === null ? "–" : digits(row.reward)}</td>
-                <td>{row.turns}</td>
-                <td>{row.iteration}</td>
-                <td>{row.phase}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Episodes"
+        file={`episodes of ${nameOf(run)}`}
+        rows={page.episodes}
+        keyOf={(row) => `${row.phase} ${row.iteration} ${row.id}`}
+        columns={[
+          {
+            name: "Episode",
+            cell: (row) => <a href={episodePath(run, row)}>{row.id}</a>,
+            value: (row) => row.id,
+          },
+          {
+            name: "Outcome",
+            cell: ({ outcome }) => (
+              <span class={`state ${outcome === "success" ? "running" : outcome}`}>{outcome}</span>
+            ),
+            value: ({ outcome }) => outcome,
+          },
+          { name: "Reward", cell: ({ reward }) => (reward === null ? "–" : digits(reward)) },
+          { name: "Turns", cell: ({ turns }) => turns },
+          { name: "Iteration", cell: ({ iteration }) => iteration },
+          { name: "Phase", cell: ({ phase }) => phase },
+        ]}
+      />
       <p class="tools">
         <button
           type="button"

@@ -13,8 +13,6 @@ import { duration, moment, percent } from "../parts/words.ts";
 const archived = "archived";
 /** Rows of one part of the table. */
 const part = 10;
-/** As the sheet says: a part that is far away takes the room of its rows. */
-const rowHeight = "3rem";
 
 interface Column {
   readonly name: string;
@@ -145,7 +143,7 @@ export function Runs() {
         </p>
       )}
       <div class="wide">
-        <table class="runs" aria-rowcount={shown.length + 1}>
+        <table class="runs stacked" aria-rowcount={shown.length + 1}>
           <thead>
             <tr>
               <td />
@@ -196,7 +194,7 @@ function Part({ runs, from }: { readonly runs: readonly RunRow[]; readonly from:
       {near ? (
         runs.map((run, i) => <Row key={run.id} run={run} index={from + i} />)
       ) : (
-        <tr style={{ height: `calc(${runs.length} * ${rowHeight})` }}>
+        <tr class="away" style={{ "--rows": runs.length }}>
           <td colSpan={columns.length + 2} />
         </tr>
       )}
@@ -225,15 +223,15 @@ const Row = memo(({ run, index }: { readonly run: RunRow; readonly index: number
       <th scope="row">
         <a href={`/runs/${encodeURIComponent(run.id)}`}>{run.name}</a>
       </th>
-      <td>
+      <td data-label="Success in training">
         <Sparkline values={run.spark} label={label} /> {last === undefined ? "–" : percent(last)}
       </td>
-      <td>
+      <td data-label="Held out">
         {run.success
           ? `${percent(run.success.mean)} [${(100 * run.success.low).toFixed(0)}, ${(100 * run.success.high).toFixed(0)}]`
           : "–"}
       </td>
-      <td>
+      <td data-label="State">
         <span class={`state ${run.state}`}>{run.state}</span>
         {run.error !== undefined && (
           <span class="why" title={run.error}>
@@ -241,12 +239,12 @@ const Row = memo(({ run, index }: { readonly run: RunRow; readonly index: number
           </span>
         )}
       </td>
-      <td>{run.env}</td>
-      <td>{run.method}</td>
-      <td>{run.seed}</td>
-      <td>{duration(run.seconds)}</td>
-      <td>{moment(run.started)}</td>
-      <td>
+      <td data-label="Environment">{run.env}</td>
+      <td data-label="Method">{run.method}</td>
+      <td data-label="Seed">{run.seed}</td>
+      <td data-label="Time">{duration(run.seconds)}</td>
+      <td data-label="Started">{moment(run.started)}</td>
+      <td data-label="Tags">
         {run.tags
           .filter((tag) => tag !== archived)
           .map((tag) => (

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { SessionsBody } from "../../../src/serve/records.ts";
 import { useLoaded } from "../api.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { Table } from "../parts/table.tsx";
 import { moment } from "../parts/words.ts";
 
 export function Sessions() {
@@ -27,37 +28,28 @@ export function Sessions() {
   return (
     <>
       <h1>Sessions</h1>
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              {["Session", "User", "Replies", "Trajectories", "Signals", "Last"].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.map((s) => (
-              <tr key={s.id}>
-                <th scope="row">
-                  <a href={`/sessions/${encodeURIComponent(s.id)}`}>
-                    <bdi>{s.id}</bdi>
-                  </a>
-                </th>
-                <td>
-                  <bdi>{s.user ?? "–"}</bdi>
-                </td>
-                <td>{s.responses}</td>
-                <td>{s.trajectories}</td>
-                <td>{s.signals}</td>
-                <td>{moment(new Date(s.last).toISOString())}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Sessions"
+        file="sessions"
+        rows={sessions}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: "Session",
+            cell: ({ id }) => (
+              <a href={`/sessions/${encodeURIComponent(id)}`}>
+                <bdi>{id}</bdi>
+              </a>
+            ),
+            value: ({ id }) => id,
+          },
+          { name: "User", cell: ({ user }) => <bdi>{user ?? "–"}</bdi>, value: ({ user }) => user ?? null },
+          { name: "Replies", cell: ({ responses }) => responses },
+          { name: "Trajectories", cell: ({ trajectories }) => trajectories },
+          { name: "Signals", cell: ({ signals }) => signals },
+          { name: "Last", cell: ({ last }) => moment(new Date(last).toISOString()) },
+        ]}
+      />
     </>
   );
 }

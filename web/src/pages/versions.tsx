@@ -6,6 +6,7 @@ import type { VersionsBody } from "../../../src/serve/versions.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
 import { sayDiagnostics } from "../parts/estimateWords.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { Table } from "../parts/table.tsx";
 import { digits, moment } from "../parts/words.ts";
 
 interface All {
@@ -81,34 +82,24 @@ function Splits({ splits, versions }: SplitsProps) {
   return (
     <>
       <h2>Splits</h2>
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Since</th>
-              <th scope="col">Shares</th>
-              <th scope="col">By</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {splits.toReversed().map((split) => (
-              <tr key={split.id}>
-                <td>{moment(new Date(split.since).toISOString())}</td>
-                <td>
-                  {Object.entries(split.shares)
-                    .map(([id, share]) => `${nameOf(versions, id)} ${digits(100 * share)} %`)
-                    .join(", ")}
-                </td>
-                <td>{split.unit}</td>
-                <td class="words">
-                  <bdi>{split.why}</bdi>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Splits"
+        file="splits"
+        rows={splits.toReversed()}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: "Since", cell: ({ since }) => moment(new Date(since).toISOString()) },
+          {
+            name: "Shares",
+            cell: ({ shares }) =>
+              Object.entries(shares)
+                .map(([id, share]) => `${nameOf(versions, id)} ${digits(100 * share)} %`)
+                .join(", "),
+          },
+          { name: "By", cell: ({ unit }) => unit },
+          { name: "Why", class: "words", cell: ({ why }) => <bdi>{why}</bdi>, value: ({ why }) => why },
+        ]}
+      />
     </>
   );
 }
@@ -160,55 +151,48 @@ function Live({ state, reload }: LiveProps) {
   return (
     <>
       {state.live.length === 1 && <p>{state.live[0]?.name} answers alone.</p>}
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              {["Live", "Share", "Units closed", "Open", "Worth, off-policy", "Trusted", ""].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {state.live.map((v) => (
-              <tr key={v.version}>
-                <th scope="row">
-                  {v.name} {v.version === state.baseline && <span class="faint">baseline</span>}
-                </th>
-                <td>{digits(100 * v.share)} %</td>
-                <td>{v.units}</td>
-                <td>{v.open}</td>
-                <td>
-                  {v.estimate
-                    ? `${digits(v.estimate.interval.mean)} [${bound(v.estimate.interval.low)}, ${bound(v.estimate.interval.high)}]`
-                    : "no rewards yet"}
-                </td>
-                <td>{v.estimate && (v.estimate.trusted ? "yes" : "no")}</td>
-                <td>
-                  {others && (
-                    <>
-                      <button
-                        type="button"
-                        onClick={() => setAsked({ what: "promote", version: v.version, name: v.name })}
-                      >
-                        Promote…
-                      </button>{" "}
-                      <button
-                        type="button"
-                        onClick={() => setAsked({ what: "roll back", version: v.version, name: v.name })}
-                      >
-                        Roll back…
-                      </button>
-                    </>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Live versions"
+        file="live versions"
+        rows={state.live}
+        keyOf={({ version }) => version}
+        columns={[
+          {
+            name: "Live",
+            cell: ({ version, name }) => (
+              <>
+                {name} {version === state.baseline && <span class="faint">baseline</span>}
+              </>
+            ),
+            value: ({ name }) => name,
+          },
+          { name: "Share", cell: ({ share }) => `${digits(100 * share)} %` },
+          { name: "Units closed", cell: ({ units }) => units },
+          { name: "Open", cell: ({ open }) => open },
+          {
+            name: "Worth, off-policy",
+            cell: ({ estimate }) =>
+              estimate
+                ? `${digits(estimate.interval.mean)} [${bound(estimate.interval.low)}, ${bound(estimate.interval.high)}]`
+                : "no rewards yet",
+          },
+          { name: "Trusted", cell: ({ estimate }) => (estimate ? (estimate.trusted ? "yes" : "no") : "–") },
+          {
+            name: "Decide",
+            cell: ({ version, name }) =>
+              others && (
+                <>
+                  <button type="button" onClick={() => setAsked({ what: "promote", version, name })}>
+                    Promote…
+                  </button>{" "}
+                  <button type="button" onClick={() => setAsked({ what: "roll back", version, name })}>
+                    Roll back…
+                  </button>
+                </>
+              ),
+          },
+        ]}
+      />
       <ul>
         {state.live.map(
           ({ version, name, estimate }) =>
@@ -362,34 +346,25 @@ function Verdict({
       </p>
       {j.doubts.length > 0 && <p class="bad">{j.doubts.join("; ")}</p>}
       {j.guardrails.length > 0 && (
-        <div class="wide">
-          <table>
-            <thead>
-              <tr>
-                {["Guardrail", "Candidate", "Baseline", "Bound", "State"].map((head) => (
-                  <th key={head} scope="col">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {j.guardrails.map((g) => (
-                <tr key={g.name}>
-                  <th scope="row">{g.name}</th>
-                  <td>{bound(g.candidate)}</td>
-                  <td>{bound(g.baseline)}</td>
-                  <td>{g.bound}</td>
-                  <td>
-                    <span class={g.state === "broken" ? "bad" : g.state === "kept" ? "good" : "faint"}>
-                      {g.state}
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={`Guardrails of ${name}`}
+          rows={j.guardrails}
+          keyOf={(g) => g.name}
+          columns={[
+            { name: "Guardrail", cell: (g) => g.name },
+            { name: "Candidate", cell: (g) => bound(g.candidate) },
+            { name: "Baseline", cell: (g) => bound(g.baseline) },
+            { name: "Bound", cell: (g) => g.bound },
+            {
+              name: "State",
+              cell: (g) => (
+                <span class={g.state === "broken" ? "bad" : g.state === "kept" ? "good" : "faint"}>
+                  {g.state}
+                </span>
+              ),
+            },
+          ]}
+        />
       )}
     </section>
   );

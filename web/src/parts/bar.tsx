@@ -1,4 +1,5 @@
 /** The bar at the top: where one can go, and the theme. */
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Account } from "./account.tsx";
 import { ThemeSwitch } from "./theme.tsx";
@@ -15,6 +16,8 @@ const places: readonly (readonly [path: string, name: string])[] = [
 
 export function Bar() {
   const { path } = useLocation();
+  const [open, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [path]);
   const here = (place: string): boolean =>
     place === "/" ? path === "/" || path.startsWith("/runs") : path.startsWith(place);
   return (
@@ -26,12 +29,30 @@ export function Bar() {
         Whetstone
       </a>
       {path !== "/login" && (
-        <nav aria-label="Places">
-          {places.map(([place, name]) => (
-            <a key={place} href={place} aria-current={here(place) ? "page" : undefined}>
-              {name}
-            </a>
-          ))}
+        // on a narrow screen the places are behind a button, so that the bar stays one row
+        <nav
+          aria-label="Places"
+          class={open ? "open" : ""}
+          onKeyDown={(e) => {
+            if (e.key === "Escape") setOpen(false);
+          }}
+        >
+          <button
+            type="button"
+            class="places"
+            aria-expanded={open}
+            aria-controls="places"
+            onClick={() => setOpen(!open)}
+          >
+            {places.find(([place]) => here(place))?.[1] ?? "Places"} ▾
+          </button>
+          <div id="places">
+            {places.map(([place, name]) => (
+              <a key={place} href={place} aria-current={here(place) ? "page" : undefined}>
+                {name}
+              </a>
+            ))}
+          </div>
         </nav>
       )}
       <ThemeSwitch />

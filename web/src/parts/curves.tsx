@@ -1,13 +1,14 @@
 /** Learning curves with intervals, as a drawing that can be saved as it is. */
 import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { ComparedGroup, Value } from "../../../src/serve/dashboard/types.ts";
-import { inks } from "./ink.ts";
+import { inks, lineInks } from "./ink.ts";
 import { groupKey, groupName } from "./words.ts";
 
-const [width, height] = [760, 360];
+/** Drawn as wide as there is room, so that words keep their size; a file has the widest. */
+const [narrowest, widest, height] = [300, 760, 360];
 const [left, right, top, bottom] = [48, 16, 16, 40];
-/** Of lines and their bands; both are told apart without colour by their dashes. */
-const lineInks = ["--line-1", "--line-2", "--line-3", "--line-4"];
+/** Lines are told apart without colour by their dashes. */
 const dashes = ["", "7 4", "2 3", "10 3 2 3"];
 
 interface CurvesProps {
@@ -18,6 +19,15 @@ interface CurvesProps {
 
 export function Curves({ groups, title, drawing }: CurvesProps) {
   const ink = inks();
+  const [width, setWidth] = useState(widest);
+  useEffect(() => {
+    const around = drawing.current?.parentElement;
+    if (!around) return;
+    const fit = (): void => setWidth(Math.min(widest, Math.max(narrowest, around.clientWidth)));
+    const observer = new ResizeObserver(fit);
+    observer.observe(around);
+    return () => observer.disconnect();
+  }, [drawing]);
   const last = Math.max(1, ...groups.map((g) => g.iteration.at(-1) ?? 0));
   const x = (iteration: number): number => left + (iteration / last) * (width - left - right);
   const y = (share: number): number =>
@@ -43,9 +53,9 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
           </text>
         </g>
       ))}
-      {ticks.map((share) => (
-        <text key={share} x={x(share * last)} y={height - bottom + 18} fill={faint} text-anchor="middle">
-          {Math.round(share * last)}
+      {[...new Set(ticks.map((share) => Math.round(share * last)))].map((at) => (
+        <text key={at} x={x(at)} y={height - bottom + 18} fill={faint} text-anchor="middle">
+          {at}
         </text>
       ))}
       <text x={(left + width - right) / 2} y={height - 6} fill={faint} text-anchor="middle">

@@ -15,3 +15,6 @@ export function inks(): (name: string) => string {
   queueMicrotask(() => probe.remove());
   return ink;
 }
+
+/** Of lines and their bands, in order. */
+export const lineInks = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5", "--line-6"] as const;

@@ -1,5 +1,5 @@
 /** Numbers and times as people read them. */
-import type { ComparedGroup } from "../../../src/serve/dashboard/types.ts";
+import type { ComparedGroup, Range } from "../../../src/serve/dashboard/types.ts";
 
 /** A group's method; with what tells it from others of that method beside it. */
 export function groupName(group: ComparedGroup, among: readonly ComparedGroup[]): string {
@@ -14,6 +14,17 @@ export const groupKey = ({ env, method, engine, staleness }: ComparedGroup): str
 
 /** 0.9351 → "93.5 %". */
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+/** 0.255 → "+25.5": of a difference of shares, in percentage points. */
+export const points = (difference: number): string =>
+  `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${(100 * Math.abs(difference)).toFixed(1)}`;
+
+/** "[29.2, 42.3] %": the interval of a share, within what a share can be; empty where it has none. */
+export function shareRange({ low, high }: Pick<Range, "low" | "high">): string {
+  if (low === null || high === null) return "";
+  const within = (x: number): string => (100 * Math.min(1, Math.max(0, x))).toFixed(1);
+  return `[${within(low)}, ${within(high)}] %`;
+}
 
 /** 3725 → "1 h 2 min". */
 export function duration(seconds: number): string {

@@ -1,43 +1,8 @@
-/** The files of a new project. */
+/** The project of `whetstone init --start environment`: a task of one's own, from its rules to a trained agent. */
+import type { Start } from "./start.ts";
 
-const packageJson = (name: string, source: string): string => `{
-  "name": "${name}",
-  "private": true,
-  "type": "module",
-  "scripts": {
-    "start": "whetstone train config.ts",
-    "test": "node --test",
-    "play": "whetstone play environment.ts",
-    "validate": "whetstone validate environment.ts"
-  },
-  "dependencies": {
-    "whetstone": ${JSON.stringify(source)}
-  }
-}
-`;
-
-/** As ONNX Runtime's script would fetch libraries for NVIDIA's GPUs, from a server of its own, which the CPU needs none of. */
-const npmrc = `# packages run no scripts of their own when they are installed; nothing here needs any
-ignore-scripts=true
-`;
-
-const readme = (name: string): string => `# ${name}
-
-An agent that learns from feedback, with [Whetstone](https://www.npmjs.com/package/whetstone). Needs Node 22.18 or newer.
-
-    npm install
-    npm test            # the environment proves itself
-    npm run play        # play it by hand
-    npm run validate    # what is wrong with it, and what to expect of it, before training
-    npm start           # train: about a minute; success on doors never trained on goes from half to nearly all
-    npx whetstone show  doors-1        # curves, transcripts, credit
-
-- \`environment.ts\`: what the agent sees, what it can do, what it is rewarded for. Begin here.
-- \`config.ts\`: how it is trained. \`npx whetstone train --help\` lists everything that can be set.
-- \`environment.test.ts\`: the expert always wins, nonsense never does.
-`;
-
-const config = `import environment from "./environment.ts";
+const config = `import type { TrainConfig } from "whetstone";
+import environment from "./environment.ts";
 
 export default {
   env: environment,
@@ -47,7 +12,7 @@ export default {
   warmStart: { updates: 200 }, // until it can open the door that it was told of
   evaluation: { tasks: 100 },
   out: "runs/doors-1",
-};
+} satisfies TrainConfig;
 `;
 
 const environment = `// Some doors, one of them the right one. The agent may "look" first, which tells the colour, then it opens a door.
@@ -161,14 +126,25 @@ test("no task is in two splits", () => {
 });
 `;
 
-/** Texts by file name. */
-/** @param source of the package, as `package.json` states it. */
-export const projectFiles = (name: string, source = "^0.1.0"): Readonly<Record<string, string>> => ({
-  "package.json": packageJson(name, source),
-  "README.md": readme(name),
-  ".gitignore": "node_modules/\nruns/\n",
-  ".npmrc": npmrc,
-  "config.ts": config,
-  "environment.ts": environment,
-  "environment.test.ts": test,
-});
+/** An environment written by hand. */
+export const environmentStart: Start = {
+  summary: "an environment of your own: tasks, what can be done in them, a reward",
+  run: "runs/doors-1",
+  scripts: {
+    start: "whetstone train config.ts",
+    play: "whetstone play environment.ts",
+    validate: "whetstone validate environment.ts",
+  },
+  dependencies: {},
+  about: `    npm test            # the environment proves itself
+    npm run play        # play it by hand
+    npm run validate    # what is wrong with it, and what to expect of it, before training
+    npm start           # train: about a minute; success on doors never trained on goes from half to nearly all
+    npx whetstone show doors-1    # curves, transcripts, credit
+
+- \`environment.ts\`: what the agent sees, what it can do, what it is rewarded for. Begin here.
+- \`config.ts\`: how it is trained. The editor shows what each setting means; \`npx whetstone train --help\` lists all.
+- \`environment.test.ts\`: who looks and opens the right door wins, nonsense never does.`,
+  checks: ["npm run validate"],
+  files: { "config.ts": config, "environment.ts": environment, "environment.test.ts": test },
+};
