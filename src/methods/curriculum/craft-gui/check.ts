@@ -68,7 +68,7 @@ export default defineCheck({
   range: [0, 1],
   unequalCost: "equal attempts; short forms take fewer words, so that the method has fewer",
   notes:
-    "On one other seed, with 80 iterations, right or wrong on all lengths came to 0.00 at every step size, so that grades on all lengths are the baseline: it came to 0.99, as the method did. Here the budget is a quarter of that.",
+    "On one other seed, with 80 iterations, right or wrong on all lengths came to 0.00 at every step size, right or wrong on short forms first to 1.00, and grades to 0.99 with and without stages. So stages do what grades do, where nothing is graded; the baseline here has grades, and a quarter of that budget. With grades every field of a long form teaches, and an attempt at a short form has fewer fields: the order then costs attempts and brings nothing. Right or wrong is at the floor in both orders at this budget.",
   baseline: arm("graded actions, forms of all lengths", part("grades", { feedback: gradedSteps() })),
   method: arm("graded actions, short forms first", {
     ...craftGui,
