@@ -95,7 +95,7 @@ test("on a software adapter the loop trains a transformer by the kernels of the 
   skip: noBrowser,
 }, async (t) => {
   const page = await browser.newPage();
-  const status = await learnt(page, "software&iterations=2", 240_000);
+  const status = await learnt(page, "software&iterations=2&attempts=2", 240_000);
   await page.close();
   if (/Plain tables/.test(status)) return t.skip(`no adapter in this browser: ${status}`);
   assert.match(status, /A transformer .*Iteration 2 of 2.*Done/s);
