@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { randomStream } from "../../../src/core/random.ts";
 import { cpuDevice } from "../../../src/engine/local/cpuModel.ts";
 import type { ComputeDevice, DeviceModel } from "../../../src/engine/local/deviceModel.ts";
+import { gpuPool } from "../../../src/engine/local/gpu/memory.ts";
 import { type GpuDevice, gpuDevice } from "../../../src/engine/local/gpu/model.ts";
 import {
   type Architecture,
@@ -12,6 +13,7 @@ import {
   headParameters,
 } from "../../../src/engine/local/parameters.ts";
 import { sampler } from "../../../src/engine/local/sampler.ts";
+import { openGpu } from "../../../src/tensor/wgsl/device.ts";
 import { livelyWeights, near, tinyConfig } from "./support.ts";
 
 const gpu: GpuDevice | undefined = await gpuDevice({ precision: "f32", checked: true }).catch((e: Error) => {
@@ -137,6 +139,24 @@ test("a copy of an adapter's model keeps its base when the model is replaced", {
   for (const seed of [3, 4, 5]) await model.replace({ weights: weights(seed), steps: 0, version: 1 });
   assert.equal(gpu!.bytes(), bytes, "replacing takes no more memory");
   for (const one of [model, copy]) one.drop();
+});
+
+test("memory of many shapes is not all kept, and of two shapes in turn it is", { skip: !gpu }, async () => {
+  const own = await openGpu({ checked: true, software: true });
+  const pool = gpuPool(own);
+  const use = (elements: number): GPUBuffer => {
+    const x = pool.take({ name: "x", dtype: "float32", shape: [elements] });
+    pool.give([x]);
+    return x.buffer;
+  };
+  const [a, b] = [use(5000), use(6000)];
+  assert.deepEqual([use(5000), use(6000)], [a, b]);
+  const sizes = Array.from({ length: 40 }, (_, i) => {
+    use(7000 - 100 * i);
+    return own.bytes();
+  });
+  assert.ok(Math.max(...sizes) <= 3 * 4 * 7000, `${sizes}`);
+  own.close();
 });
 
 test("what iterations take is given back: memory does not grow", { skip: !gpu }, async () => {
