@@ -192,6 +192,10 @@ export function endpointsOf(there: There): readonly Endpoint[] {
     },
     { route: "GET /api/runs/:id/live", path: `/api/runs/${run}/live` },
     {
+      route: "GET /api/runs/:id/groups",
+      path: `/api/runs/${run}/groups?from=0&until=5&outcome=success&least=0&text=a&order=best&offset=0&limit=5`,
+    },
+    {
       route: "GET /api/runs/:id/episodes",
       path: `/api/runs/${run}/episodes?from=0&until=5&outcome=success&least=0&text=a&order=best&offset=0&limit=5`,
     },

@@ -126,12 +126,37 @@ export interface EpisodeRow {
   readonly turns: number;
   /** "success", "no success", "truncated", "failed", or "done" if the environment gave no verdict on success. */
   readonly outcome: string;
-  /** The beginning of the policy's first message. */
-  readonly said?: string;
+}
+
+/** An episode that was searched for. */
+export interface FoundEpisode extends EpisodeRow {
+  /** The beginning of what was asked. */
+  readonly asked: string;
+  /** The beginning of what the agent did: in its last turn, or, within a group, in the turn in which the group parts. */
+  readonly did: string;
+}
+
+/** Episodes of one task, side by side. */
+export interface EpisodeGroup {
+  readonly task: string;
+  readonly role: string;
+  readonly iteration: number;
+  readonly phase: string;
+  readonly asked: string;
+  /** The first turn, from 0, in which not all did the same. Absent: all did the same, or there is one. */
+  readonly parts?: number;
+  readonly episodes: readonly FoundEpisode[];
+}
+
+export interface EpisodeGroupsPage {
+  readonly groups: readonly EpisodeGroup[];
+  /** Number of all matching groups. */
+  readonly total: number;
+  readonly offset: number;
 }
 
 export interface EpisodesPage {
-  readonly episodes: readonly EpisodeRow[];
+  readonly episodes: readonly FoundEpisode[];
   /** Number of all matching episodes. */
   readonly total: number;
   readonly offset: number;

@@ -9,9 +9,11 @@ import type {
   SaidMessage,
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
+import { Filmstrip } from "../parts/filmstrip.tsx";
 import { Long } from "../parts/long.tsx";
 import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
+import { signed, toneOf } from "../parts/reward.tsx";
 import { type Layer, spaced, Tokens } from "../parts/tokens.tsx";
 import { digits } from "../parts/words.ts";
 import { episodePath, nameOf } from "./episodes.tsx";
@@ -119,9 +121,11 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
         <a href={`/runs/${encodeURIComponent(run)}`}>{nameOf(run)}</a> ›{" "}
         <a href={`/runs/${encodeURIComponent(run)}/episodes`}>episodes</a>
       </p>
-      <h1>{episode.id}</h1>
+      <h1>
+        <bdi>{askedIn(turns) || episode.task}</bdi>
+      </h1>
       <p class="facts">
-        {episode.outcome}: {episode.end} · reward{" "}
+        <bdi>{episode.id}</bdi> · {episode.outcome}: {episode.end} · reward{" "}
         {episode.reward === null ? "not paid" : digits(episode.reward)} · {episode.turns} turns · iteration{" "}
         {episode.iteration}, {episode.phase} · {episode.origin}
       </p>
@@ -138,6 +142,7 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
         <Scale layer={layer} scale={scale} />
         <span class="faint">j k turns · ← → tokens · h l siblings</span>
       </div>
+      <Filmstrip turns={turns} />
       <div class="reading">
         <ol class="conversation">
           {turns.map((turn, k) => (
@@ -159,6 +164,12 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
       </div>
     </>
   );
+}
+
+/** The beginning of what was asked. */
+function askedIn([first]: readonly EpisodeTurn[]): string {
+  const asked = first?.read.findLast(({ role }) => role === "user")?.content ?? "";
+  return asked.length > 200 ? `${asked.slice(0, 200).toWellFormed()}…` : asked;
 }
 
 function scaleOf(turns: readonly EpisodeTurn[], layer: Layer): number {
@@ -239,13 +250,13 @@ const Turn = memo(({ turn, index, layer, scale, chosen, choose }: TurnProps) => 
         {credit !== undefined && (
           <>
             {" "}
-            · credit <b class={credit >= 0 ? "good" : "bad"}>{signed(credit)}</b>
+            · credit <b class={toneOf(credit)}>{signed(credit)}</b>
           </>
         )}
         {Object.entries(turn.rewards).map(([name, value]) => (
           <span key={name}>
             {" "}
-            · {name} <b class={value >= 0 ? "good" : "bad"}>{signed(value)}</b>
+            · {name} <b class={toneOf(value)}>{signed(value)}</b>
           </span>
         ))}
         {turn.stop !== "eos" && <span> · stopped: {turn.stop}</span>}
@@ -368,8 +379,6 @@ function Member({
     </a>
   );
 }
-
-const signed = (x: number): string => `${x >= 0 ? "+" : ""}${digits(x)}`;
 
 function mean(xs: readonly (number | null)[] | undefined): number | undefined {
   const there = xs?.filter((x) => x !== null) ?? [];
