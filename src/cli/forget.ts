@@ -101,10 +101,10 @@ const named = (what: Erase): string =>
 const isGone = ({ found }: Erasure): boolean => found.rows + found.bytes + found.exports === 0;
 
 function receipt(erasure: Erasure, { where }: TrafficStore): string[] {
-  const { responses, signals, exports, artefacts, found, unseen } = erasure;
+  const { responses, signals, traced, exports, artefacts, found, unseen } = erasure;
   return [
     `Erased: ${named(erasure.what)}, from ${where}`,
-    `  ${responses} responses, ${signals} signals`,
+    `  ${responses} responses, ${signals} signals${traced > 0 ? `, ${traced} calls of tools and retrievals` : ""}`,
     ...exports.map(({ file, rowsRemoved }) => `  ${rowsRemoved} rows of ${file}`),
     ...artefacts.map(
       ({ folder, partsRemoved }) =>

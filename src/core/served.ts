@@ -49,6 +49,25 @@ export interface ServedResponse {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** A call of a tool, or a retrieval, as a tracer saw it between calls of a model. */
+export interface TracedCall {
+  readonly id: Id;
+  readonly session: Id;
+  readonly user?: Id;
+  readonly kind: "tool" | "retrieval";
+  /** Of the tool or the retriever. */
+  readonly name: string;
+  /** Time of its beginning, in milliseconds since 1970, and how long it took. */
+  readonly at: number;
+  readonly ms: number;
+  /** Arguments or query, and result or documents, as text or JSON. Absent where the tracer records no contents. */
+  readonly input?: string;
+  readonly output?: string;
+  readonly error?: string;
+  /** What the tracer calls it: `otlp.span`, and the id of the model's call where it is known. */
+  readonly tags: Readonly<Record<string, string>>;
+}
+
 /** The target of feedback, as narrow as its giver can name it. */
 export interface Target {
   readonly response?: Id;

@@ -16,7 +16,7 @@ import { sendResponse } from "./sendResponse.ts";
 
 /** Settings of {@link inbox}. */
 export interface InboxOptions {
-  readonly production: Pick<TrafficStore, "response" | "responses" | "signals" | "sessions">;
+  readonly production: Pick<TrafficStore, "response" | "responses" | "signals" | "sessions" | "traced">;
   readonly recorder: Pick<Recorder, "receive" | "receiveAll" | "tried">;
   readonly gate: Gate;
 }

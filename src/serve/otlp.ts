@@ -5,14 +5,15 @@ import type { ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { Draft } from "../exchange/import/entry.ts";
 import type { ReadSpans } from "../exchange/otlp/otlp.ts";
-import { readJsonBytes } from "../http/body.ts";
+import { answerBytes, refusalBytes } from "../exchange/otlp/protobuf.ts";
+import { readBytes, readJsonBytes } from "../http/body.ts";
 import { recent } from "../store/recent.ts";
 import type { TrafficStore, Write } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { pathOf } from "./gateway/path.ts";
 import { type Place, type SessionTable, sessionTable } from "./gateway/sessions.ts";
 import { storeRefusal } from "./inbox.ts";
-import { spanReader, tracesBody } from "./otlpRead.ts";
+import { type Form, spanReader, tracesBody } from "./otlpRead.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 export interface TracesOptions {
@@ -26,8 +27,8 @@ export interface TracesOptions {
 const mostPlaced = 10_000;
 
 /**
- * `POST /v1/traces` of OTLP/HTTP, in JSON, gzipped or not. A request is written in one transaction, so an exporter may retry it;
- * spans that were received before stay as they are. Spans that are not model calls, malformed spans and spans of erased sessions
+ * `POST /v1/traces` of OTLP/HTTP, as protobuf or JSON, gzipped or not, and answered in the same form. A request is written in one transaction, so an exporter may retry it;
+ * spans that were received before stay as they are. Spans of agents and steps, malformed spans and spans of erased sessions
  * are skipped and counted in `partialSuccess`; a request with malformed spans only is refused.
  */
 export function traces({ production, gate, sessions = sessionTable() }: TracesOptions): Hono<Gated> {
@@ -35,14 +36,16 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
   const places = recent<Id, Place>(mostPlaced);
   const read = spanReader();
   return new Hono<Gated>().post("/v1/traces", gate.allow("traces"), async (c) => {
+    const form = formOf(c.req.raw);
     const request = unpacked(c.req.raw);
-    if (isRefused(request)) return refusal(request);
-    const sent = await readJsonBytes(request, tracesBody.bytes);
-    if (isRefused(sent)) return refusal(sent);
-    const spans = await read({ bytes: sent.body, received: gate.now() });
-    if (isRefused(spans)) return refusal(spans);
-    if (spans.malformed > 0 && spans.responses.length + spans.signals.length + spans.others === 0) {
-      return refusal({
+    if (isRefused(request)) return refusedIn(form, request);
+    const sent = await (form === "json" ? readJsonBytes : readBytes)(request, tracesBody.bytes);
+    if (isRefused(sent)) return refusedIn(form, sent);
+    const spans = await read({ bytes: sent.body, form, received: gate.now() });
+    if (isRefused(spans)) return refusedIn(form, spans);
+    const sound = spans.responses.length + spans.signals.length + spans.traced.length + spans.others;
+    if (spans.malformed > 0 && sound === 0) {
+      return refusedIn(form, {
         status: 400,
         code: "invalid_spans",
         message: `${saidOf(spans)}. Nothing was stored.`,
@@ -56,23 +59,21 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
       }
       const batch: Write[] = [
         ...responses.map((response) => ({ kind: "response" as const, response })),
+        ...spans.traced.map((call) => ({ kind: "traced" as const, call })),
         ...spans.signals.map((signal) => ({ kind: "signal" as const, signal })),
       ];
       const erased = await write(production, batch);
       const rejected = spans.others + spans.malformed + erased;
-      if (rejected === 0) return c.json({});
       const why = [
-        ...(spans.others > 0 ? [`${spans.others} spans are not model calls`] : []),
+        ...(spans.others > 0 ? [`${spans.others} spans are of no model, tool or retriever`] : []),
         ...(spans.malformed > 0 ? [saidOf(spans)] : []),
         ...(erased > 0 ? [`${erased} are about erased data`] : []),
       ];
-      return c.json({
-        partialSuccess: { rejectedSpans: rejected, errorMessage: `Left out: ${why.join(", ")}.` },
-      });
+      return accepted(form, rejected, `Left out: ${why.join(", ")}.`);
     } catch (e) {
       const refused = storeRefusal(e);
       // the cause of a failed write must reach the log, and only the error handler logs it
-      if (refused && refused.status < 500) return refusal(refused);
+      if (refused && refused.status < 500) return refusedIn(form, refused);
       throw e;
     }
   });
@@ -121,10 +122,29 @@ async function write(production: Pick<TrafficStore, "write">, batch: readonly Wr
 
 const isErased = (e: unknown): boolean => isWhetstoneError(e) && e.code === "store.erased";
 
+const formOf = ({ headers }: Request): Form =>
+  /^application\/(x-)?protobuf/i.test(headers.get("content-type") ?? "") ? "protobuf" : "json";
+
+/** The answer to a request whose spans are on disk, but for some. */
+function accepted(form: Form, rejected: number, why: string): Response {
+  if (form === "protobuf") return inProtobuf(200, answerBytes(rejected, why));
+  return Response.json(
+    rejected === 0 ? {} : { partialSuccess: { rejectedSpans: rejected, errorMessage: why } },
+  );
+}
+
+function refusedIn(form: Form, refused: Refused): Response {
+  return form === "json" ? refusal(refused) : inProtobuf(refused.status, refusalBytes(refused.message));
+}
+
+const inProtobuf = (status: number, body: Uint8Array<ArrayBuffer>): Response =>
+  new Response(body, {
+    status,
+    headers: { "content-type": "application/x-protobuf", "cache-control": "no-store" },
+  });
+
 /** The request, decompressed. */
 function unpacked(request: Request): Request | Refused {
-  const type = request.headers.get("content-type") ?? "";
-  if (/^application\/(x-)?protobuf/i.test(type)) return protobuf;
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding === "identity" || !request.body) return request;
   if (encoding !== "gzip") return unknownEncoding;
@@ -135,12 +155,6 @@ function unpacked(request: Request): Request | Refused {
   return new Request(request.url, { method: "POST", headers, body, duplex: "half" });
 }
 
-const protobuf: Refused = {
-  status: 415,
-  code: "not_json",
-  message:
-    "got OTLP as protobuf, expected JSON. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/json, or use the exporter named otlp-http (in JavaScript @opentelemetry/exporter-trace-otlp-http).",
-};
 const unknownEncoding: Refused = {
   status: 415,
   code: "unknown_encoding",

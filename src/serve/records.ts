@@ -1,6 +1,6 @@
 /** HTTP routes that read served responses, sessions and feedback. */
 import { type Context, Hono } from "hono";
-import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
+import type { ReceivedSignal, ServedChoice, ServedResponse, TracedCall } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
 import type { SessionSummary, SignalFilter, TrafficStore } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
@@ -27,6 +27,8 @@ export interface SessionBody {
   /** How often a prompt did not continue the previous one. */
   readonly cuts: number;
   readonly signals: readonly ReceivedSignal[];
+  /** Calls of tools and retrievals that a tracer reported, by time. */
+  readonly traced: readonly TracedCall[];
   /** Whether the session has more responses or signals than this body. */
   readonly more: boolean;
 }
@@ -39,7 +41,7 @@ export interface SessionsBody {
 const mostRead = 1000;
 const mostSaid = 4e6;
 
-type Reading = Pick<TrafficStore, "response" | "responses" | "signals" | "sessions">;
+type Reading = Pick<TrafficStore, "response" | "responses" | "signals" | "sessions" | "traced">;
 
 /** `GET /v1/feedback`, `/v1/responses/:id`, `/v1/sessions` and `/v1/sessions/:id`. */
 export function records(production: Reading, gate: Gate): Hono<Gated> {
@@ -84,8 +86,9 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const [first] = responses.items;
       if (!first || !maySeeSession(c, first)) return refusal(unknown);
       const signals = await firstOf(production.signals({ session }), mostRead, sizeOfSignal);
-      const more = responses.more || signals.more;
-      return c.json(sessionBody(session, responses.items, signals.items, more));
+      const traced = await firstOf(production.traced({ session }), mostRead, sizeOfTraced);
+      const more = responses.more || signals.more || traced.more;
+      return c.json(sessionBody(session, responses.items, signals.items, traced.items, more));
     });
 }
 
@@ -124,6 +127,9 @@ async function firstOf<T>(
 const sizeOfSignal = ({ text = "", tags, about }: ReceivedSignal): number =>
   text.length + JSON.stringify(tags).length + JSON.stringify(about).length;
 
+const sizeOfTraced = ({ input = "", output = "", tags }: TracedCall): number =>
+  input.length + output.length + JSON.stringify(tags).length;
+
 /** Counts the characters of each response that no earlier response had; the store shares the objects of common messages. */
 function newlySaid(): (response: ServedResponse) => number {
   const heard = new WeakSet<Message>();
@@ -153,6 +159,7 @@ function sessionBody(
   session: string,
   responses: readonly ServedResponse[],
   signals: readonly ReceivedSignal[],
+  traced: readonly TracedCall[],
   more: boolean,
 ): SessionBody {
   const byTrajectory = Map.groupBy(responses, (r) => r.trajectory);
@@ -167,6 +174,7 @@ function sessionBody(
     trajectories,
     cuts: trajectories.length - 1,
     signals,
+    traced,
     more,
   };
 }

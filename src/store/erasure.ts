@@ -26,7 +26,7 @@ const learnt = ["checkpoints, journals, weights and run stores of runs that were
 const round = 1000;
 
 /** Names of everything to erase, by kind. */
-type Gone = Readonly<Record<Subject | "user" | "signal", Set<Id>>>;
+type Gone = Readonly<Record<Subject | "user" | "signal" | "traced", Set<Id>>>;
 
 /**
  * A session is erased as a whole, even if other users took part, since its prompts repeat earlier messages. With an age limit,
@@ -41,6 +41,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
     trajectory: new Set(),
     user: new Set("user" in what ? keptNames(secret, what.user) : []),
     signal: new Set(),
+    traced: new Set(),
   };
   const touched = await sessionsOf(db, secret, what);
   const goes = (record: ExportRecord, row: ExportRecord["rows"][number]): boolean =>
@@ -53,7 +54,11 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
 
   // also files that were exported meanwhile, from data that was still there
   const exports = [...before, ...(await rewriteExports(db, goes))];
-  const counts = { responses: gone.response.size, signals: gone.signal.size };
+  const counts = {
+    responses: gone.response.size,
+    signals: gone.signal.size,
+    traced: gone.traced.size,
+  };
   await noteErased(db, secret, gone);
   const parts = await eraseParts(db, madeFrom(gone));
   const entries = await eraseEntries(db, (from) => madeFrom(gone)({ from }));
@@ -113,12 +118,16 @@ const keptNames = (secret: Buffer, name: string): Id[] => [
 /** Sessions with data to be erased. */
 async function sessionsOf(db: Kysely<Tables>, secret: Buffer, what: Erase): Promise<Set<Id>> {
   if ("session" in what) return new Set(keptNames(secret, what.session));
-  const query = db.selectFrom("responses").select("session").distinct();
-  const rows = await ("user" in what
-    ? query.where("user_id", "in", keptNames(secret, what.user))
-    : query.where("at", "<", what.before)
-  ).execute();
-  return new Set(rows.map((row) => row.session));
+  const touched = new Set<Id>();
+  for (const table of ["responses", "traced_calls"] as const) {
+    const query = db.selectFrom(table).select("session").distinct();
+    const rows = await ("user" in what
+      ? query.where("user_id", "in", keptNames(secret, what.user))
+      : query.where("at", "<", what.before)
+    ).execute();
+    for (const { session } of rows) touched.add(session);
+  }
+  return touched;
 }
 
 /** Removes rows from exported files and from their records. After a crash between the two steps, the next try completes them. */
@@ -161,11 +170,13 @@ async function eraseSessions(
         .execute();
       await forget(tx, secret, rows, gone, [session]);
       await tx.deleteFrom("responses").where("session", "=", session).execute();
+      await eraseTraced(tx, gone, (q) => q.where("session", "=", session));
     });
   }
   for (const user of gone.user) {
     await erasing(database, async (tx) => {
       await eraseSignals(tx, gone, (q) => q.where("user_id", "=", user));
+      await eraseTraced(tx, gone, (q) => q.where("user_id", "=", user));
     });
   }
 }
@@ -200,6 +211,7 @@ async function eraseOld(database: Database, secret: Buffer, before: number, gone
   }
   await erasing(database, async (tx) => {
     await eraseSignals(tx, gone, (q) => q.where("received", "<", before));
+    await eraseTraced(tx, gone, (q) => q.where("at", "<", before));
   });
 }
 
@@ -255,6 +267,18 @@ async function eraseSignals(tx: Kysely<Tables>, gone: Gone, which: (q: Signals) 
   }
 }
 
+type Traced = ReturnType<typeof tracedIds>;
+const tracedIds = (db: Kysely<Tables>) => db.selectFrom("traced_calls").select("id");
+
+async function eraseTraced(tx: Kysely<Tables>, gone: Gone, which: (q: Traced) => Traced): Promise<void> {
+  for (;;) {
+    const ids = (await which(tracedIds(tx)).limit(round).execute()).map(({ id }) => id);
+    if (ids.length === 0) return;
+    await tx.deleteFrom("traced_calls").where("id", "in", ids).execute();
+    for (const id of ids) gone.traced.add(id);
+  }
+}
+
 /** Number of rows in any table that name an erased subject. */
 async function findRows(db: Kysely<Tables>, gone: Gone): Promise<number> {
   const places: readonly (readonly [table: keyof Tables, column: string, names: ReadonlySet<Id>])[] = [
@@ -263,6 +287,9 @@ async function findRows(db: Kysely<Tables>, gone: Gone): Promise<number> {
     ["responses", "session", gone.session],
     ["responses", "trajectory", gone.trajectory],
     ["responses", "user_id", gone.user],
+    ["traced_calls", "id", gone.traced],
+    ["traced_calls", "session", gone.session],
+    ["traced_calls", "user_id", gone.user],
     ["signals", "id", gone.signal],
     ["signals", "user_id", gone.user],
     ["signal_targets", "name", new Set([...gone.response, ...gone.session, ...gone.trajectory])],
@@ -307,6 +334,7 @@ async function said(db: Kysely<Tables>, text: string): Promise<boolean> {
   return (
     (await among("responses", ["id", "session", "trajectory", "user_id", "data"])) ||
     (await among("signals", ["id", "key", "source", "user_id", "data"])) ||
+    (await among("traced_calls", ["id", "session", "user_id", "name", "data"])) ||
     (await among("records", ["id", "data"])) ||
     (await among("entries", ["id", "text", "data"]))
   );

@@ -12,6 +12,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
   "004-entries": { up: (db: Kysely<unknown>) => createEntries(db, bytes) },
   "005-findings": { up: addFindings },
   "006-outcomes": { up: addOutcomes },
+  "007-traced-calls": { up: createTracedCalls },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -204,6 +205,24 @@ async function createEntries(db: Kysely<unknown>, bytes: ColumnDataType): Promis
     .addUniqueConstraint("entries_id", ["collection", "id"])
     .execute();
   await index(db, "entries", "collection", "place");
+}
+
+async function createTracedCalls(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable("traced_calls")
+    .ifNotExists()
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("session", "text", (c) => c.notNull())
+    .addColumn("user_id", "text")
+    .addColumn("kind", "text", (c) => c.notNull())
+    .addColumn("name", "text", (c) => c.notNull())
+    .addColumn("at", "double precision", (c) => c.notNull())
+    .addColumn("ms", "double precision", (c) => c.notNull())
+    .addColumn("data", "text", (c) => c.notNull())
+    .execute();
+  await index(db, "traced_calls", "session", "at");
+  await index(db, "traced_calls", "user_id");
+  await index(db, "traced_calls", "at", "id");
 }
 
 async function addFindings(db: Kysely<unknown>): Promise<void> {

@@ -7,7 +7,7 @@ import { connect } from "./connect.ts";
 import { type Database, guardedBy } from "./database.ts";
 import { secretOf } from "./erased.ts";
 import { erase } from "./erasure.ts";
-import { readResponses, readSignals, sessionsOf } from "./readTraffic.ts";
+import { readResponses, readSignals, readTraced, sessionsOf } from "./readTraffic.ts";
 import { addRecord, readRecords } from "./records.ts";
 import type { RedactionOptions } from "./redaction.ts";
 import type { Erasure, ExportRecord, TrafficStore } from "./trafficStore.ts";
@@ -54,6 +54,7 @@ export function trafficStoreOn(
     response: (id) => guarded(() => readResponse(db, id)),
     responses: (filter) => readResponses(db, guarded, filter),
     signals: (filter) => readSignals(db, guarded, filter),
+    traced: (filter) => readTraced(db, guarded, filter),
     sessions: (of = {}) => guarded(() => sessionsOf(db, of.limit ?? 100, of.offset ?? 0)),
     completeSessions: (filter) => readSessions(db, guarded, filter),
     addVersion: (version) => guarded(() => addRecord(db, "version", version)),

@@ -1,13 +1,13 @@
 /** Reads responses and signals in pages, since they may not fit into memory. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
+import type { ReceivedSignal, ServedResponse, TracedCall } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { readResponse } from "./chain.ts";
 import type { Guarded } from "./database.ts";
 import { type Recent, recent } from "./recent.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
-import { unpackResponse, unpackSignal, weightOf } from "./served.ts";
-import type { ResponseFilter, SessionSummary, SignalFilter } from "./trafficStore.ts";
+import { unpackResponse, unpackSignal, unpackTraced, weightOf } from "./served.ts";
+import type { ResponseFilter, SessionSummary, SignalFilter, TracedFilter } from "./trafficStore.ts";
 
 /** Most rows per read, and most bytes; a single row may hold more. */
 const [page, pageBytes] = [200, 4e6];
@@ -77,6 +77,33 @@ export async function* readSignals(
     guarded,
   )) {
     yield unpackSignal(row);
+  }
+}
+
+export async function* readTraced(
+  db: Kysely<Tables>,
+  guarded: Guarded,
+  { session, user }: TracedFilter = {},
+): AsyncGenerator<TracedCall> {
+  for await (const row of paged(
+    (last: Place | undefined) =>
+      db
+        .selectFrom("traced_calls")
+        .$if(session !== undefined, (q) => q.where("session", "=", session!))
+        .$if(user !== undefined, (q) => q.where("user_id", "=", user!))
+        .select(["id", "at", sizeOf("traced_calls", ["data"]).as("bytes")])
+        .$if(last !== undefined, (q) =>
+          q.where((e) => e(e.refTuple("at", "id"), ">", e.tuple(last!.at, last!.id))),
+        )
+        .orderBy("at")
+        .orderBy("id")
+        .limit(page)
+        .execute(),
+    (ids) =>
+      db.selectFrom("traced_calls").selectAll().where("id", "in", ids).orderBy("at").orderBy("id").execute(),
+    guarded,
+  )) {
+    yield unpackTraced(row);
   }
 }
 

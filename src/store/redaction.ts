@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { atOnce, eachOf, type Interruptible, inSlices } from "../common/files/slices.ts";
 import { parsed } from "../common/text/toolCalls.ts";
 import { isObject, type Json } from "../core/json.ts";
-import type { ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
+import type { ReceivedSignal, ServedChoice, ServedResponse, Target, TracedCall } from "../core/served.ts";
 
 import type { Id, Message, Tool, ToolCall } from "../core/types.ts";
 import { boundedPattern } from "./boundedPattern.ts";
@@ -83,9 +83,27 @@ function entryRedaction(
   return entry;
 
   function* entry(given: Write, known: ReadonlySet<Id>): Interruptible<Write> {
-    return given.kind === "response"
-      ? { kind: "response", response: yield* response(given.response) }
-      : { kind: "signal", signal: yield* signal(given.signal, known) };
+    switch (given.kind) {
+      case "response":
+        return { kind: "response", response: yield* response(given.response) };
+      case "traced":
+        return { kind: "traced", call: yield* traced(given.call) };
+      case "signal":
+        return { kind: "signal", signal: yield* signal(given.signal, known) };
+    }
+  }
+  function* traced(given: TracedCall): Interruptible<TracedCall> {
+    const { user, input, output, error } = given;
+    return {
+      ...given,
+      session: yield* name(given.session),
+      ...(user !== undefined && { user: yield* name(user) }),
+      name: yield* name(given.name),
+      ...(input !== undefined && { input: yield* text(input) }),
+      ...(output !== undefined && { output: yield* text(output) }),
+      ...(error !== undefined && { error: yield* text(error) }),
+      tags: yield* record(given.tags, text),
+    };
   }
   function* response(given: ServedResponse): Interruptible<ServedResponse> {
     const prompt = yield* eachOf(given.prompt, message);

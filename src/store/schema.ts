@@ -130,6 +130,20 @@ export interface SignalTargetsTable {
   signal: string;
 }
 
+/** A call of a tool or a retrieval that a tracer reported. */
+export interface TracedCallsTable {
+  id: string;
+  session: string;
+  user_id: string | null;
+  kind: string;
+  name: string;
+  /** Times are milliseconds since 1970. */
+  at: number;
+  ms: number;
+  /** JSON: input, output, error, tags. */
+  data: string;
+}
+
 /** Things that are few: JSON by id. `place` numbers them in the order in which they came. */
 export interface RecordsTable {
   /** "version", "split", "key", "export" or "erasure". */
@@ -180,6 +194,7 @@ export interface Tables {
   responses: ResponsesTable;
   signals: SignalsTable;
   signal_targets: SignalTargetsTable;
+  traced_calls: TracedCallsTable;
   records: RecordsTable;
   erased: ErasedTable;
   settings: SettingsTable;

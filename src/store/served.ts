@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { concatIds } from "../common/tokens/sequence.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
+import type { ReceivedSignal, ServedChoice, ServedResponse, TracedCall } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
-import type { ResponsesTable, SignalsTable, SignalTargetsTable } from "./schema.ts";
+import type { ResponsesTable, SignalsTable, SignalTargetsTable, TracedCallsTable } from "./schema.ts";
 import { commonPrefix, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 import type { Write } from "./trafficStore.ts";
 
@@ -16,6 +16,22 @@ interface ResponseData
   /** The choice of the base response that the prompt continues. */
   readonly reply?: number;
   readonly choices: readonly (Omit<ServedChoice, "tokens"> & { readonly layout?: TokenLayout })[];
+}
+
+type TracedData = Pick<TracedCall, "input" | "output" | "error" | "tags">;
+
+export function packTraced({ id, session, user, kind, name, at, ms, ...rest }: TracedCall): TracedCallsTable {
+  const data: TracedData = rest;
+  return { id, session, user_id: user ?? null, kind, name, at, ms, data: JSON.stringify(data) };
+}
+
+export function unpackTraced({ user_id, data, kind, ...row }: TracedCallsTable): TracedCall {
+  return {
+    ...row,
+    kind: kind as TracedCall["kind"],
+    ...(user_id !== null && { user: user_id }),
+    ...(JSON.parse(data) as TracedData),
+  };
 }
 
 type SignalData = Pick<ReceivedSignal, "about" | "best" | "text" | "tags">;
@@ -202,13 +218,7 @@ const longest = 512;
 
 /** @throws WhetstoneError `store.refused` for what one of the databases could not keep as it is. */
 export function requireStorable(entry: Write): void {
-  const names =
-    entry.kind === "response"
-      ? namesOf(entry.response, ["id", "session", "user", "trajectory", "version", "split", "model"])
-      : [
-          ...namesOf(entry.signal, ["id", "key", "channel", "source", "user"]),
-          ...targetsOf(entry.signal).map(({ what, name }) => [what, name] as const),
-        ];
+  const names = namesIn(entry);
   const where = (name: string): string => `${entry.kind}: ${name}`;
   for (const [name, text] of names) {
     if (text === undefined) continue;
@@ -220,7 +230,7 @@ export function requireStorable(entry: Write): void {
       fix: "Send a shorter text without such characters.",
     });
   }
-  const numbers = entry.kind === "response" ? timesOf(entry.response) : amountsOf(entry.signal);
+  const numbers = numbersIn(entry);
   for (const [name, number] of Object.entries(numbers)) {
     if (Number.isFinite(number) && (name !== "turn" || isTurn(number))) continue;
     throw new WhetstoneError("store.refused", {
@@ -232,9 +242,37 @@ export function requireStorable(entry: Write): void {
   }
 }
 
+function namesIn(entry: Write): readonly (readonly [name: string, text: string | undefined])[] {
+  switch (entry.kind) {
+    case "response":
+      return namesOf(entry.response, ["id", "session", "user", "trajectory", "version", "split", "model"]);
+    case "traced":
+      return namesOf(entry.call, ["id", "session", "user", "name"]);
+    case "signal":
+      return [
+        ...namesOf(entry.signal, ["id", "key", "channel", "source", "user"]),
+        ...targetsOf(entry.signal).map(({ what, name }) => [what, name] as const),
+      ];
+  }
+}
+
+function numbersIn(entry: Write): Readonly<Record<string, number>> {
+  switch (entry.kind) {
+    case "response":
+      return timesOf(entry.response);
+    case "traced":
+      return { at: entry.call.at, ms: entry.call.ms };
+    case "signal":
+      return amountsOf(entry.signal);
+  }
+}
+
 const timesOf = ({ at, ms, propensity, turn }: ServedResponse) => ({ at, ms, propensity, turn });
 const amountsOf = ({ at, received, value = 0, best = 0 }: ReceivedSignal) => ({ at, received, value, best });
 const isTurn = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
 
-const namesOf = <K extends string>(from: { readonly [k in K]?: string }, names: readonly K[]) =>
+const namesOf = <K extends string>(
+  from: { readonly [k in K]?: string },
+  names: readonly K[],
+): readonly (readonly [name: string, text: string | undefined])[] =>
   names.map((name) => [name, from[name]] as const);

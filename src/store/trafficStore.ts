@@ -1,12 +1,20 @@
 /** The store of the production loop. Acknowledged data is on disk, with either database. */
-import type { AccessKey, ReceivedSignal, ServedResponse, TrafficSplit, Version } from "../core/served.ts";
+import type {
+  AccessKey,
+  ReceivedSignal,
+  ServedResponse,
+  TracedCall,
+  TrafficSplit,
+  Version,
+} from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { ArtefactStore } from "./artefacts.ts";
 
 /** One entry of a batch; a batch is written in one transaction. */
 export type Write =
   | { readonly kind: "response"; readonly response: ServedResponse }
-  | { readonly kind: "signal"; readonly signal: ReceivedSignal };
+  | { readonly kind: "signal"; readonly signal: ReceivedSignal }
+  | { readonly kind: "traced"; readonly call: TracedCall };
 
 /** Result of writing a signal. If its key was known, `id` is that of the first signal, and nothing was written. */
 export interface Written {
@@ -37,6 +45,12 @@ export interface SignalFilter {
   /** Arrival time, milliseconds since 1970, half-open. */
   readonly from?: number;
   readonly until?: number;
+}
+
+/** Selects calls of tools and retrievals; all given fields must match. */
+export interface TracedFilter {
+  readonly session?: Id;
+  readonly user?: Id;
 }
 
 /** Selects sessions: those with at least one response that matches. */
@@ -86,6 +100,8 @@ export interface Erasure {
   readonly what: Erase;
   readonly responses: number;
   readonly signals: number;
+  /** Calls of tools and retrievals that tracers reported. */
+  readonly traced: number;
   /** Exported training data files that were rewritten without it. */
   readonly exports: readonly { readonly file: string; readonly rowsRemoved: number }[];
   /** Entries of collections (see `openEntryStore`) that were made from it. */
@@ -125,6 +141,8 @@ export interface TrafficStore {
   responses(filter?: ResponseFilter): AsyncIterable<ServedResponse>;
   /** Signals by arrival, oldest first. */
   signals(filter?: SignalFilter): AsyncIterable<ReceivedSignal>;
+  /** Calls of tools and retrievals that tracers reported, by time, oldest first. */
+  traced(filter?: TracedFilter): AsyncIterable<TracedCall>;
   /** Sessions, most recently active first. */
   sessions(page?: { readonly limit?: number; readonly offset?: number }): Promise<readonly SessionSummary[]>;
 

@@ -4,7 +4,7 @@ import type { Id } from "../core/types.ts";
 import type { Database } from "./database.ts";
 import { heldFor, requireNoneErased } from "./erased.ts";
 import type { Rows, RowsWritten, SignalRows } from "./rows.ts";
-import type { ResponsesTable, Tables } from "./schema.ts";
+import type { ResponsesTable, Tables, TracedCallsTable } from "./schema.ts";
 
 /** Most rows that are written by one statement; SQLite takes 32,766 values in one, PostgreSQL 65,535. */
 const mostRows = 512;
@@ -19,13 +19,15 @@ export function writeRows(
     await heldFor("writing", { kind }, tx);
     await requireNoneErased(tx, secret, () => subjectsOf(rows));
     return {
-      added: await insertResponses(tx, rows.responses),
+      added: await insertNew(tx, "responses", rows.responses),
       firsts: await insertSignals(tx, rows.signals),
+      addedTraced: await insertNew(tx, "traced_calls", rows.traced),
     };
   });
 }
 
-const subjectsOf = ({ responses, signals }: Rows) => [
+const subjectsOf = ({ responses, signals, traced }: Rows) => [
+  ...traced.map(({ session }) => ({ kind: "traced call", what: "session", name: session })),
   ...responses.flatMap(({ id, session, trajectory }) => [
     { kind: "response", what: "response", name: id },
     { kind: "response", what: "session", name: session },
@@ -34,11 +36,16 @@ const subjectsOf = ({ responses, signals }: Rows) => [
   ...signals.flatMap(({ targets }) => targets.map(({ what, name }) => ({ kind: "signal", what, name }))),
 ];
 
-async function insertResponses(tx: Kysely<Tables>, rows: readonly ResponsesTable[]): Promise<Set<Id>> {
+/** @returns the ids of those that were not there before. */
+async function insertNew<T extends "responses" | "traced_calls">(
+  tx: Kysely<Tables>,
+  table: T,
+  rows: readonly (T extends "responses" ? ResponsesTable : TracedCallsTable)[],
+): Promise<Set<Id>> {
   const added = new Set<Id>();
   for (const part of parts(rows)) {
     const found = await tx
-      .insertInto("responses")
+      .insertInto<"responses" | "traced_calls">(table)
       .values(part)
       .onConflict((c) => c.column("id").doNothing())
       .returning("id")

@@ -7,7 +7,7 @@ import { erasedAmong } from "./erased.ts";
 import { recentResponses } from "./readTraffic.ts";
 import { type RedactionOptions, type Redactor, redactor } from "./redaction.ts";
 import type { ResponsesTable } from "./schema.ts";
-import { packResponse, packSignal, requireStorable, sharing, targetsOf } from "./served.ts";
+import { packResponse, packSignal, packTraced, requireStorable, sharing, targetsOf } from "./served.ts";
 import type { Write, Written } from "./trafficStore.ts";
 import { writeRows } from "./writeRows.ts";
 
@@ -40,19 +40,23 @@ export function trafficWriter(
     for (const entry of batch) requireStorable(entry);
     const { bases, responses } = await inSlices(packed(batch));
     const signals = batch.flatMap((entry) => (entry.kind === "signal" ? [entry.signal] : []));
-    const { added, firsts } = await writing(secret, {
+    const { added, addedTraced, firsts } = await writing(secret, {
       responses,
+      traced: batch.flatMap((entry) => (entry.kind === "traced" ? [packTraced(entry.call)] : [])),
       signals: signals.map((signal) => ({ row: packSignal(signal), targets: targetsOf(signal) })),
     });
     for (const [trajectory, response] of bases) latest.set(trajectory, response);
     let nth = 0;
     // of several with one id in a batch, only one is new
     const fresh = new Set(added);
+    const freshTraced = new Set(addedTraced);
     return batch.map((entry): Written => {
       if (entry.kind === "response") {
         const { id } = entry.response;
         return { id, duplicate: !fresh.delete(id) };
       }
+      if (entry.kind === "traced")
+        return { id: entry.call.id, duplicate: !freshTraced.delete(entry.call.id) };
       const first = firsts[nth++];
       return { id: first ?? entry.signal.id, duplicate: first !== undefined };
     });
@@ -96,7 +100,7 @@ export function trafficWriter(
   }
 
   return {
-    ready: async () => void (await writing(secret, { responses: [], signals: [] })),
+    ready: async () => void (await writing(secret, { responses: [], signals: [], traced: [] })),
     forget: () => latest.clear(),
     async write(batch) {
       if (batch.length === 0) return [];

@@ -283,6 +283,7 @@ test("what is no request of an exporter is said to be none", () => {
   assert.deepEqual(readSpans(odd, 7), {
     responses: [],
     signals: [],
+    traced: [],
     others: 0,
     malformed: 4,
     wrong: "resourceSpans.0: expected an object with a resource and a list of scopeSpans",

@@ -40,6 +40,7 @@ export function memory(responses: readonly ServedResponse[] = []) {
       async *signals(filter: SignalFilter = {}) {
         yield* kept.filter((s) => about(s, filter));
       },
+      async *traced() {},
       async *completeSessions({ session }: { session?: string } = {}) {
         const own = responses.filter((r) => session === undefined || r.session === session);
         for (const [id, said] of Map.groupBy(own, (r) => r.session)) {

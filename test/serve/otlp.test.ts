@@ -47,7 +47,10 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
     );
     assert.equal(sent.status, 200);
     assert.deepEqual(sent.json, {
-      partialSuccess: { rejectedSpans: 4, errorMessage: "Left out: 4 spans are not model calls." },
+      partialSuccess: {
+        rejectedSpans: 3,
+        errorMessage: "Left out: 3 spans are of no model, tool or retriever.",
+      },
     });
     const stored = await Array.fromAsync(production.responses());
     assert.deepEqual(
@@ -98,9 +101,51 @@ test("spans that could not be written stand where they stood when they are sent 
   await store.close();
 });
 
-test("protobuf, other encodings, other JSON and broken gzip are refused with a fix", async () => {
+test("protobuf is taken and answered in protobuf, gzipped or not; what is none is refused in protobuf", async () => {
+  const store = await openTrafficStore(join(folder, "protobuf.sqlite"));
+  const bytes = readFileSync(join(import.meta.dirname, "../exchange/spans/openinference.bin"));
+  const app = traces({ production: store, gate });
+  const send = (body: Buffer, headers: Readonly<Record<string, string>> = {}) =>
+    app.request("/v1/traces", {
+      method: "POST",
+      headers: { "content-type": "application/x-protobuf", ...headers },
+      body: Uint8Array.from(body),
+    });
+  for (const sent of [await send(bytes), await send(gzipSync(bytes), { "content-encoding": "gzip" })]) {
+    assert.equal(sent.status, 200);
+    assert.equal(sent.headers.get("content-type"), "application/x-protobuf");
+    assert.match(
+      Buffer.from(await sent.arrayBuffer()).toString(),
+      /Left out: 1 spans are of no model, tool or retriever\.$/,
+    );
+  }
+  const stored = await Array.fromAsync(store.responses({ user: "ann" }));
+  assert.deepEqual(
+    stored.map(({ id, session, turn }) => [id, session, turn]),
+    [
+      ["resp-1", "chat-7", 0],
+      ["resp-2", "chat-7", 1],
+    ],
+  );
+  const traced = await Array.fromAsync(store.traced({ session: "chat-7", user: "ann" }));
+  assert.deepEqual(
+    traced.map(({ kind, name, input, output }) => [kind, name, input, output]),
+    [
+      ["retrieval", "shelf", "door", '[{"document":{"content":"doors are red","id":"d1","score":0.5}}]'],
+      ["tool", "look", '{"at":"door"}', "a red door"],
+    ],
+  );
+  assert.equal((await store.erase({ user: "ann" })).traced, 2);
+  const refused = await send(Buffer.from("x"));
+  assert.equal(refused.status, 400);
+  assert.equal(refused.headers.get("content-type"), "application/x-protobuf");
+  assert.match(Buffer.from(await refused.arrayBuffer()).toString(), /not an ExportTraceServiceRequest/);
+  await store.close();
+});
+
+test("other encodings, other JSON and broken gzip are refused with a fix", async () => {
   const refused = [
-    await post("x", { "content-type": "application/x-protobuf" }),
+    await post("x", { "content-type": "text/plain" }),
     await post(spans, { "content-encoding": "br" }),
     await post("{}"),
     await post("{"),

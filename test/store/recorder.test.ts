@@ -10,10 +10,13 @@ import { onEach } from "./each.ts";
 import { all, served, signal } from "./served.ts";
 
 /** A store in memory that writes when it is told to. */
+const idIn = (entry: Write): string =>
+  entry.kind === "signal" ? entry.signal.id : entry.kind === "traced" ? entry.call.id : entry.response.id;
+
 function gated() {
   const batches: string[][] = [];
   const open: { resolve(): void; reject(e: unknown): void }[] = [];
-  const idOf = (entry: Write): string => (entry.kind === "signal" ? entry.signal.id : entry.response.id);
+  const idOf = (entry: Write): string => idIn(entry);
   const write: TrafficStore["write"] = async (batch) => {
     await new Promise<void>((resolve, reject) => open.push({ resolve, reject }));
     batches.push(batch.map(idOf));
@@ -175,7 +178,7 @@ test("one of many to blame is found in few transactions", async () => {
   const written: string[] = [];
   const recording = recorderOn(async (batch) => {
     transactions++;
-    const ids = batch.map((entry) => (entry.kind === "signal" ? entry.signal.id : entry.response.id));
+    const ids = batch.map((entry) => idIn(entry));
     if (ids.includes("response-gone-77")) throw failure("store.erased");
     written.push(...ids);
     return ids.map((id) => ({ id, duplicate: false }));
@@ -193,7 +196,7 @@ test("one of many to blame is found in few transactions", async () => {
 test("one entry to blame holds nobody else up", async () => {
   const written: string[] = [];
   const recording = recorderOn(async (batch) => {
-    const ids = batch.map((entry) => (entry.kind === "signal" ? entry.signal.id : entry.response.id));
+    const ids = batch.map((entry) => idIn(entry));
     if (ids.includes("gone")) throw failure("store.erased");
     written.push(...ids);
     return ids.map((id) => ({ id, duplicate: false }));

@@ -92,7 +92,12 @@ export async function importFile(
     };
   }
   const settled = where.settle();
-  const done = { response: { added: 0, known: 0 }, signal: { added: 0, known: 0 } };
+  // no format of a file has calls of tools apart from the messages that name them
+  const done = {
+    response: { added: 0, known: 0 },
+    signal: { added: 0, known: 0 },
+    traced: { added: 0, known: 0 },
+  };
   let batch: Write[] = [];
   const flush = async (): Promise<void> => {
     const erased = await writeAll(

@@ -5,6 +5,7 @@ import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice } from "../../core/served.ts";
 import type { Message, Tool, ToolCall } from "../../core/types.ts";
 import type { Attributes, Span, SpanEvent } from "./attributes.ts";
+import { messagesUnder, nested, toolsUnder } from "./openinference.ts";
 
 export interface Said {
   readonly prompt: readonly Message[];
@@ -19,6 +20,7 @@ export interface Said {
  * - events `gen_ai.system.message`, `gen_ai.user.message`…, `gen_ai.choice`;
  * - events `gen_ai.content.prompt` and `gen_ai.content.completion`;
  * - numbered attributes, `gen_ai.prompt.0.role`…;
+ * - OpenInference's `llm.input_messages` and `llm.output_messages`;
  * - the AI SDK's own `ai.prompt.messages`, `ai.response.text` and `ai.response.toolCalls`.
  *
  * Content is opt-in in every form: a span may have none.
@@ -29,6 +31,7 @@ export function repliesIn({ attributes, events }: Span): Said | undefined {
     byEvents(events) ??
     byContents(events) ??
     byNumber(attributes) ??
+    byOpenInference(attributes) ??
     byAiSdk(attributes);
   return said && { ...said, prompt: withTools(said.prompt, toolsIn(attributes)) };
 }
@@ -98,6 +101,17 @@ function byNumber(attributes: Attributes): Said | undefined {
   const [prompt, completion] = [of("prompt"), of("completion")];
   if (prompt.length + completion.length === 0) return undefined;
   return { prompt: prompt.flatMap(inParts), choices: choicesOf(completion) };
+}
+
+function byOpenInference(attributes: Attributes): Said | undefined {
+  const prompt = messagesUnder(attributes, "llm.input_messages");
+  const replies = messagesUnder(attributes, "llm.output_messages");
+  if (prompt === undefined && replies === undefined) return undefined;
+  const reason = attributes["llm.finish_reason"] ?? null;
+  return {
+    prompt: (prompt ?? []).flatMap(inParts),
+    choices: choicesOf((replies ?? []).map((reply) => ({ ...reply, finish_reason: reason }))),
+  };
 }
 
 function byAiSdk(attributes: Attributes): Said | undefined {
@@ -213,10 +227,15 @@ const choicesOf = (replies: readonly Json[]): readonly ServedChoice[] =>
   });
 
 function toolsIn(attributes: Attributes): readonly Tool[] {
-  const declared = read(attributes["gen_ai.tool.definitions"]) ?? attributes["ai.prompt.tools"];
+  const declared =
+    read(attributes["gen_ai.tool.definitions"]) ??
+    attributes["ai.prompt.tools"] ??
+    nested(attributes, "llm.request.functions") ??
+    toolsUnder(attributes);
   return listOf(declared).flatMap((one) => {
     const tool = objectOf(read(one)) ?? {};
-    const { name, description, parameters, inputSchema } = objectOf(tool.function) ?? tool;
+    const { name, description, parameters: stated, inputSchema } = objectOf(tool.function) ?? tool;
+    const parameters = read(stated);
     if (typeof name !== "string") return [];
     return [
       {

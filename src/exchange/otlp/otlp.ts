@@ -1,16 +1,19 @@
 /** Converts OpenTelemetry spans of model calls into served responses, and evaluations into signals. */
 import { type Json, numberOf, textOf } from "../../core/json.ts";
-import type { ReceivedSignal, Target } from "../../core/served.ts";
+import type { ReceivedSignal, Target, TracedCall } from "../../core/served.ts";
 import type { Draft } from "../import/entry.ts";
-import { type Attributes, type Span, type SpanEvent, spansOf } from "./attributes.ts";
+import { type Span, type SpanEvent, spansOf } from "./attributes.ts";
 import { repliesIn } from "./conversation.ts";
+import { contentsOf, idOf, kindOf, modelOf, settingsOf, toolOf, usageOf, whose } from "./spanKinds.ts";
 
 /** The contents of an export request. */
 export interface ReadSpans {
   /** In order of time. Those without content have no prompt and no choices, and only serve as targets of feedback. */
   readonly responses: readonly Draft[];
   readonly signals: readonly ReceivedSignal[];
-  /** Number of spans that are not model calls, such as those of tools and agents. */
+  /** Calls of tools and retrievals. */
+  readonly traced: readonly TracedCall[];
+  /** Number of spans that are nothing of that, such as those of agents and steps, which summarise others. */
   readonly others: number;
   /** Number of invalid spans, and the error of the first. */
   readonly malformed: number;
@@ -18,10 +21,11 @@ export interface ReadSpans {
 }
 
 /**
- * Reads OTLP/HTTP's JSON, an `ExportTraceServiceRequest`, by the semantic conventions of generative AI.
+ * Reads OTLP/HTTP's JSON, an `ExportTraceServiceRequest`, by the semantic conventions of generative AI, OpenInference's,
+ * OpenLLMetry's, and those of the AI SDK.
  *
- * A call's session is `gen_ai.conversation.id`, else `session.id`, else its trace. Its id is `gen_ai.response.id`, which
- * feedback refers to, else trace and span. An evaluation (`gen_ai.evaluation.result`, an event, or attributes of a separate
+ * A call's session and user are those that it states, else its ancestors, else other spans of its trace; without any, the
+ * session is the trace. Its id is that of the model's answer, which feedback refers to, else trace and span. An evaluation (`gen_ai.evaluation.result`, an event, or attributes of a separate
  * span) is about the response that it names, else the span that it is on or under, else the session. It is a score if it
  * has a value, a reaction if it only has a label, with its explanation as text.
  * @param received in milliseconds since 1970. @returns undefined if the body is not such a request.
@@ -30,12 +34,15 @@ export function readSpans(body: Json, received: number): ReadSpans | undefined {
   const read = spansOf(body);
   if (!read) return undefined;
   const { spans, ...refused } = read;
+  const of = whose(spans);
+  const kinds = new Map(spans.map((span) => [span, kindOf(span)]));
+  const isCall = (span: Span): boolean => kinds.get(span) === "call";
   const calls = spans.filter(isCall);
   const ids = new Map(calls.map((span) => [`${span.traceId}/${span.spanId}`, idOf(span)]));
   const about = (span: Span, named: string | undefined): Target => {
     const on = ids.get(`${span.traceId}/${span.spanId}`) ?? ids.get(`${span.traceId}/${span.parentSpanId}`);
     const response = named ?? on;
-    return response === undefined ? { session: sessionOf(span) } : { response };
+    return response === undefined ? { session: of(span).session } : { response };
   };
   const signals = spans.flatMap((span) => {
     const events = span.events.filter(({ name }) => name === "gen_ai.evaluation.result");
@@ -51,54 +58,40 @@ export function readSpans(body: Json, received: number): ReadSpans | undefined {
       );
     });
   });
-  const evaluations = spans.filter((s) => s.attributes["gen_ai.evaluation.name"] !== undefined && !isCall(s));
+  const evaluations = spans.filter(
+    (s) => s.attributes["gen_ai.evaluation.name"] !== undefined && kinds.get(s) === "other",
+  );
+  const traced = spans.flatMap((span) => {
+    const kind = kinds.get(span);
+    return kind === "tool" || kind === "retrieval" ? [tracedOf(span, kind, of(span))] : [];
+  });
   return {
-    responses: calls.map(responseOf).sort((a, b) => a.at - b.at),
+    traced,
+    responses: calls.map((span) => responseOf(span, of(span))).sort((a, b) => a.at - b.at),
     signals,
-    others: spans.length - calls.length - evaluations.length,
+    others: spans.length - calls.length - traced.length - evaluations.length,
     ...refused,
   };
 }
 
-const operations: ReadonlySet<Json | undefined> = new Set(["chat", "generate_content", "text_completion"]);
-
-/** Whether a span is a single model call. The AI SDK's outer spans, which summarise several, are not. */
-function isCall({ attributes }: Span): boolean {
-  const operation = attributes["gen_ai.operation.name"];
-  if (operation !== undefined) return operations.has(operation);
-  const sdk = textOf(attributes["ai.operationId"]);
-  if (sdk !== undefined) return /\.do(Generate|Stream)$/.test(sdk);
-  return attributes["gen_ai.request.model"] !== undefined && attributes["gen_ai.tool.name"] === undefined;
-}
-
-const sessionOf = ({ attributes, traceId }: Span): string =>
-  textOf(attributes["gen_ai.conversation.id"]) ?? textOf(attributes["session.id"]) ?? traceId;
-
-const idOf = ({ attributes, traceId, spanId }: Span): string =>
-  textOf(attributes["gen_ai.response.id"]) ?? `${traceId}/${spanId}`;
-
-function responseOf(span: Span): Draft {
+function responseOf(span: Span, of: { readonly session: string; readonly user?: string }): Draft {
   const { attributes, resource, at, end, failure } = span;
   const said = repliesIn(span) ?? { prompt: [], choices: [] };
-  const user = textOf(attributes["enduser.id"] ?? attributes["user.id"]);
-  const [input, output] = ["input", "output"].map((side) =>
-    numberOf(attributes[`gen_ai.usage.${side}_tokens`]),
-  );
+  const usage = usageOf(attributes);
   const error = failure ?? textOf(attributes["error.type"]);
   const service = textOf(resource["service.name"]);
   return {
     id: idOf(span),
-    session: sessionOf(span),
-    ...(user === undefined ? {} : { user }),
+    ...of,
     at,
     ms: end - at,
-    model: textOf(attributes["gen_ai.request.model"]) ?? textOf(attributes["gen_ai.response.model"]) ?? "",
-    settings: settingsIn(attributes),
+    model: modelOf(attributes),
+    settings: settingsOf(attributes),
     prompt: said.prompt,
     choices: error === undefined ? said.choices : [],
     status: error === undefined ? "complete" : "failed",
     ...(error === undefined ? {} : { error }),
-    ...(input === undefined || output === undefined ? {} : { usage: { input, output } }),
+    ...(usage && { usage }),
     tags: {
       "otlp.span": `${span.traceId}/${span.spanId}`,
       ...(service === undefined ? {} : { "service.name": service }),
@@ -106,14 +99,31 @@ function responseOf(span: Span): Draft {
   };
 }
 
-/** Request parameters, such as `gen_ai.request.temperature`, by the last part of their names. */
-const settingsIn = (attributes: Attributes): Readonly<Record<string, Json>> =>
-  Object.fromEntries(
-    Object.entries(attributes).flatMap(([name, value]) => {
-      const setting = /^gen_ai\.request\.(?!model$)(.+)$/.exec(name)?.[1];
-      return setting === undefined ? [] : [[setting, value]];
-    }),
-  );
+function tracedOf(
+  span: Span,
+  kind: TracedCall["kind"],
+  of: { readonly session: string; readonly user?: string },
+): TracedCall {
+  const { attributes, at, end, failure } = span;
+  const error = failure ?? textOf(attributes["error.type"]);
+  const [input, output] = contentsOf(attributes);
+  const call = textOf(attributes["gen_ai.tool.call.id"]) ?? textOf(attributes["ai.toolCall.id"]);
+  return {
+    id: `otlp:${span.traceId}/${span.spanId}`,
+    ...of,
+    kind,
+    name: toolOf(span),
+    at,
+    ms: end - at,
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+    ...(error === undefined ? {} : { error }),
+    tags: {
+      "otlp.span": `${span.traceId}/${span.spanId}`,
+      ...(call === undefined ? {} : { "tool.call": call }),
+    },
+  };
+}
 
 function evaluationOf(
   { attributes, at }: SpanEvent,
