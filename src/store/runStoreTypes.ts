@@ -2,10 +2,13 @@
 import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
-import type { Message, Stats, Trajectory } from "../core/types.ts";
+import type { Stats, Trajectory } from "../core/types.ts";
 import type { ArtefactStore } from "./artefacts.ts";
 import type { RunState } from "./schema.ts";
 import type { Saved } from "./trajectoryRow.ts";
+import type { TrajectoryWords } from "./turns.ts";
+
+export type { TrajectoryWords } from "./turns.ts";
 
 /** Data of a run at its start. */
 export interface RunStart {
@@ -48,13 +51,6 @@ export interface TrajectorySummary {
   readonly turns: number;
   readonly end: string;
   readonly kept: string;
-}
-
-/** What was asked in a trajectory, and what the agent did. */
-export interface TrajectoryWords {
-  /** The last message of a user before the first action; where no user spoke, the last message. */
-  readonly asked: string;
-  readonly actions: readonly Message[];
 }
 
 /** A trajectory that was searched for, with its words and without its tokens. */

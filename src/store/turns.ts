@@ -10,8 +10,14 @@ import {
 } from "../common/tokens/sequence.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Message, Trajectory, Turn, TurnTokens } from "../core/types.ts";
-import type { TrajectoryWords } from "./runStoreTypes.ts";
 import { commonPrefix, type TokenColumns, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
+
+/** What was asked in a trajectory, and what the agent did. */
+export interface TrajectoryWords {
+  /** The last message of a user before the first action; where no user spoke, the last message. */
+  readonly asked: string;
+  readonly actions: readonly Message[];
+}
 
 /** The columns of a trajectory row that hold its content. */
 export interface PackedTrajectory extends TokenColumns {
