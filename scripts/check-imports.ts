@@ -77,6 +77,7 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
     "memory",
     ...contracts,
   ],
+  discover: ["core", "common", "method", ...slots, ...contracts],
   arenas: ["core", "common", "env", "engine", "method", "train"],
   diagnose: ["core", "common", "store", "method", ...slots, "evaluator", "helper", "memory", ...contracts],
   suite: ["core", "common", "env", "rollout", "helper", "train", "diagnose"],

@@ -42,6 +42,7 @@ export const sidebar: readonly Group[] = [
     text: "Measuring",
     items: [
       { text: "Judges", link: "/judges.md" },
+      { text: "One hard problem", link: "/discover.md" },
       { text: "Games and self-play", link: "/self-play.md" },
       { text: "Suites", link: "/suites.md" },
       { text: "Chat models", link: "/chat.md" },

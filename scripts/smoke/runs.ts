@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { rockPaperScissors } from "../../src/env/games/cyclic.ts";
+import { gameEnvironment } from "../../src/env/games/environment.ts";
 import { textMaze } from "../../src/env/textMaze.ts";
 import { users } from "../../src/env/users/users.ts";
 import type { Recipe } from "../../src/method/method.ts";
@@ -29,7 +31,10 @@ const chosen: Readonly<Record<string, () => TrainInMemoryOptions["environment"]>
   causalrm: () => users({ pays: "thumb" }), // users who are often silent
   dpo: () => preferenceGame(), // has a judge of pairs
   ipo: () => preferenceGame(),
+  "fictitious-self-play": () => gameEnvironment(rockPaperScissors()), // needs several roles
+  "league-self-play": () => gameEnvironment(rockPaperScissors()),
   "lmrl-gym": () => textMaze({ layouts: 1, turns: 10 }), // its check makes ten passes over 240 walks of 50 moves
+  "magnetic-self-play": () => gameEnvironment(rockPaperScissors()),
   rewardharness: () => preferenceGame(),
 };
 /** Several turns, and rewards that random actions differ in. */

@@ -72,13 +72,21 @@ export async function twoUpdates(run: SmokeRun, seed: number): Promise<Moved> {
   }
 }
 
-/** The engine, and the models without heads that it has created, by id. */
+/** The engine, and the models without heads that it has created, and their forks, by id. */
 function recorded(made: Engine) {
   const policies = new Map<string, Model>();
   const create: Engine["create"] = async (request) => {
     const model = await made.create(request);
-    if ((request.heads ?? []).length === 0) policies.set(request.id, model);
-    return model;
+    if ((request.heads ?? []).length > 0) return model;
+    policies.set(request.id, model);
+    const fork: Model["fork"] = model.fork.bind(model);
+    return Object.assign(model, {
+      fork: async (optimiser: "copy" | "fresh", id?: string) => {
+        const forked = await fork(optimiser, id);
+        if (id !== undefined) policies.set(id, forked);
+        return forked;
+      },
+    });
   };
   return { engine: { ...made, create }, policies };
 }

@@ -25,9 +25,14 @@ const slow: Readonly<Record<string, string>> = {
   "yay-robot": "it makes 150 updates in an iteration: a run lasts minutes",
 };
 
+/** Methods of games with several roles; an arena has one. */
+const playing = ["fictitious-self-play", "league-self-play", "magnetic-self-play"];
+const severalRoles = ({ id }: Recipe): string | undefined =>
+  playing.includes(id) ? "it plays games of several roles, and the arenas have one role" : undefined;
+
 /** Why a method cannot take part in an arena of so many iterations; undefined if only a run can tell. */
 export const excludedFrom = (recipe: Recipe, iterations: number): string | undefined =>
-  withoutWeights(recipe) ?? slow[recipe.id] ?? unreached(recipe, iterations);
+  withoutWeights(recipe) ?? severalRoles(recipe) ?? slow[recipe.id] ?? unreached(recipe, iterations);
 
 /** What runs of a method whose later stages begin after the end would be is its first stage alone. */
 function unreached(recipe: Recipe, iterations: number): string | undefined {

@@ -139,6 +139,8 @@ export interface Ctx extends EvaluatorRun {
   readonly clock: Clock;
   /** Random stream of this iteration. Split it; never share it between concurrent pieces. */
   readonly random: Random;
+  /** Roles that act in the environment. */
+  readonly roles: readonly Role[];
   /** The training tasks that the data slot chose for this iteration; all training tasks while it chooses. */
   readonly tasks: readonly Task[];
   /**

@@ -18,6 +18,16 @@ export {
 } from "./demonstrated.ts";
 export { type EpisodeOptions, playEpisode } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
+export {
+  drawChances,
+  drawSelf,
+  keepSelf,
+  keptSelves,
+  noteGames,
+  type PastSelf,
+  type PoolOptions,
+  pastSelves,
+} from "./opponentPool.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type ReplayedOptions, replayed } from "./replayed.ts";
 export {
@@ -26,3 +36,4 @@ export {
   type RetryWithFeedbackOptions,
   retryWithFeedback,
 } from "./retryWithFeedback.ts";
+export { type SelfPlayOptions, selfPlay } from "./selfPlay.ts";

@@ -25,6 +25,7 @@ export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
   return {
     clock: clockOf(state, parts.iterations, parts.phase),
     random,
+    roles: environment.roles,
     tasks,
     ...lookups,
     play: playsOf({ parts, book, lookups, random, artefact, count }),

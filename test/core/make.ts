@@ -142,6 +142,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
       return missing();
     },
     environment: { name: "no environment" },
+    roles: ["agent"],
     tasks: [],
     memory: { get: missing, set: missing },
     artefacts: { current: missing, version: missing, propose: missing, adopt: missing },

@@ -11,6 +11,7 @@ export {
 export type { Game } from "./game.ts";
 export { kuhnPoker } from "./kuhn.ts";
 export { leducPoker } from "./leduc.ts";
+export { type ModelStrategy, strategyOf } from "./modelStrategy.ts";
 export { type NimOptions, nim } from "./nim.ts";
 export { redTeam } from "./redTeam.ts";
 export { bestResponses, type ReferenceOptions, referencePlay } from "./solve.ts";

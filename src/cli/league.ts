@@ -1,0 +1,248 @@
+/** `whetstone league`: policies of a game against each other, rated. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { counted } from "../common/text/counted.ts";
+import { oneLine } from "../common/text/oneLine.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Environment } from "../env/environment.ts";
+import { isGame, strategyOf, uniformStrategy } from "../env/index.ts";
+import { scriptActor } from "../rollout/actor.ts";
+import { type LeagueMember, type LeagueReport, leagueReport, playPairing } from "../suite/league.ts";
+import { evaluatedActor } from "../train/evaluate.ts";
+import { limitConcurrency } from "../train/limit.ts";
+import { requireEnvironment } from "./catalogue.ts";
+import { type EvaluatedPolicy, evaluatedPolicy } from "./evaluationOptions.ts";
+import { untilInterrupted } from "./interrupted.ts";
+import { type LeagueBook, leagueBook } from "./leagueBook.ts";
+import { statedNumber } from "./numbers.ts";
+import { addCommand, type Io, lateProgress, number, paint, percent, roomOf, table } from "./output.ts";
+import { recordedConfig, recordedEnvironment } from "./runRecord.ts";
+import { storeOption } from "./runs.ts";
+
+interface LeagueOptions {
+  readonly env?: string;
+  readonly games: string;
+  readonly seed: string;
+  readonly checkpoints?: true;
+  readonly players: boolean;
+  readonly out?: string;
+  readonly store: string;
+}
+
+export function addLeague(program: Command, io: Io): void {
+  addCommand(
+    program,
+    "league",
+    "Let policies of a game play each other: ratings with intervals, payoffs, circles, exploitability.",
+    [
+      "whetstone league kuhn-poker-rloo-1 kuhn-poker-magnetic-self-play-1",
+      "whetstone league runs/kuhn --checkpoints",
+      "whetstone league runs/a runs/b runs/c --games 1000 --out league.jsonl",
+      "whetstone league --env tic-tac-toe",
+      "whetstone league runs/a runs/b --no-players --json",
+    ],
+  )
+    .argument("[runs-or-checkpoints...]", "runs by id or folder, or folders of checkpoints")
+    .option("--env <name>", "game, or a module that exports one (default: the first run's own)")
+    .option("--games <n>", "games of each pair, spread over the roles", "200")
+    .option("--seed <n>", "seed of the games", "1")
+    .option("--checkpoints", "also the checkpoints that the runs still have")
+    .option("--no-players", "without the game's scripted players, reference and random")
+    .option("--out <file>", "file that keeps the games, JSON lines; the same command goes on from it")
+    .option(...storeOption)
+    .action(async (named: readonly string[], options: LeagueOptions) => await league(named, options, io));
+}
+
+async function league(named: readonly string[], options: LeagueOptions, io: Io): Promise<void> {
+  const games = statedNumber("--games", options.games, 2);
+  const seed = statedNumber("--seed", options.seed);
+  const all = [...new Set(named.flatMap((one) => [one, ...(options.checkpoints ? checkpointsOf(one) : [])]))];
+  const policies: EvaluatedPolicy[] = [];
+  for (const one of all)
+    policies.push(await evaluatedPolicy("league", one, { store: options.store, cache: "runs/chat" }, io));
+  const environment = await gameOf(options.env, policies);
+  await untilInterrupted(io, async (stop) => {
+    try {
+      const members = [
+        ...(options.players ? playersOf(environment) : []),
+        ...(await Promise.all(policies.map((policy) => memberOf(policy, environment, stop)))),
+      ];
+      requireTwo(members);
+      const key = { environment: environment.name, games, seed };
+      const book = leagueBook(options.out, key);
+      const report = await playAll(members, environment, { games, seed, book, stop }, io);
+      io.record({ type: "league", environment: environment.name, gamesPerPair: games, seed, ...report });
+      io.say(...reportLines(report, environment, io));
+    } finally {
+      for (const { dispose } of policies) await dispose();
+    }
+  });
+}
+
+/** Folders of the checkpoints that a run's folder keeps. */
+function checkpointsOf(run: string): string[] {
+  const folder = join(run, "checkpoints");
+  return existsSync(folder)
+    ? readdirSync(folder)
+        .sort()
+        .map((name) => join(folder, name))
+    : [];
+}
+
+async function gameOf(
+  stated: string | undefined,
+  policies: readonly EvaluatedPolicy[],
+): Promise<Environment> {
+  const begun = policies.find(({ found }) => found?.begun)?.found?.begun;
+  const environment =
+    stated !== undefined
+      ? await requireEnvironment("--env", stated)
+      : begun && (await recordedEnvironment(begun, await recordedConfig(begun)));
+  if (environment === undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "league",
+      got: "no run that names its game, and no --env",
+      expected: "a run, or --env",
+      fix: "Name a run of a game, or give --env kuhn-poker.",
+    });
+  }
+  if (environment.roles.length > 1) return environment;
+  throw new WhetstoneError("option.range", {
+    where: "league",
+    got: `the environment ${environment.name}, in which only the role ${environment.roles[0]} acts`,
+    expected: "a game of two roles or more",
+    fix: "Choose a game: whetstone envs lists them.",
+  });
+}
+
+/** The reference player and random moves, where the environment is a game that can be listed. */
+function playersOf(environment: Environment): LeagueMember[] {
+  if (!isGame(environment)) return [];
+  const { expert, flawed } = environment;
+  return [
+    {
+      name: "reference",
+      version: "script",
+      actor: scriptActor("reference", expert!),
+      strategy: environment.reference(),
+    },
+    {
+      name: "random",
+      version: "script",
+      actor: scriptActor("random", flawed!),
+      strategy: uniformStrategy(environment.tree()),
+    },
+  ];
+}
+
+/** Rows that are scored for an exact answer, at most. */
+const mostRows = 20_000;
+
+async function memberOf(
+  policy: EvaluatedPolicy,
+  environment: Environment,
+  stop: AbortSignal,
+): Promise<LeagueMember> {
+  const agent = await policy.open(stop);
+  const { name, artefact } = policy;
+  const actor = evaluatedActor({ agent, stop, ...(artefact && { artefact: artefact.artefact }) });
+  const version = "codec" in agent ? agent.version : agent.id;
+  const member = { name, version, actor };
+  if (!isGame(environment) || artefact || !("codec" in agent)) return member;
+  const rows = environment.tree().sets.reduce((sum, { legal }) => sum + legal.length, 0);
+  if (rows > mostRows) return member;
+  const { strategy, legal } = await strategyOf(environment.tree(), agent);
+  // who often makes no move at all does not play by the strategy that its moves alone make
+  return legal.every((p) => p > 0.99) ? { ...member, strategy } : member;
+}
+
+function requireTwo(members: readonly LeagueMember[]): void {
+  if (members.length > 1) return;
+  throw new WhetstoneError("option.range", {
+    where: "league",
+    got: counted(members.length, "member"),
+    expected: "two or more",
+    fix: "Name more runs, or leave --no-players out.",
+  });
+}
+
+interface Games {
+  readonly games: number;
+  readonly seed: number;
+  readonly book: LeagueBook;
+  readonly stop: AbortSignal;
+}
+
+/** Plays the pairs that the book does not have. */
+async function playAll(
+  members: readonly LeagueMember[],
+  environment: Environment,
+  { games, seed, book, stop }: Games,
+  io: Io,
+): Promise<LeagueReport> {
+  const pairs = members.flatMap((first, i) => members.slice(i + 1).map((second) => [first, second] as const));
+  const progress = lateProgress(io, "Pairs", pairs.length);
+  const limit = limitConcurrency(64);
+  const pairings = [];
+  try {
+    for (const [first, second] of pairs) {
+      const known = book.find(first, second);
+      const played = known ?? (await playPairing(first, second, { environment, games, seed, limit, stop }));
+      if (!known) book.add(played);
+      pairings.push(played);
+      progress.one();
+    }
+  } finally {
+    progress.close();
+  }
+  return leagueReport(members, pairings, isGame(environment) ? environment.tree() : undefined);
+}
+
+/** Letters for the columns of the matrix. */
+const letter = (i: number): string =>
+  i < 26 ? String.fromCharCode(97 + i) : `${letter(Math.floor(i / 26) - 1)}${letter(i % 26)}`;
+
+function reportLines(report: LeagueReport, { name }: Environment, io: Io): string[] {
+  const { members, payoffs, exact, circles, failed } = report;
+  const known = members.some((m) => m.exploitability !== undefined);
+  const rows = members.map((m, i) => [
+    letter(i),
+    m.name,
+    m.rating.elo.toFixed(0),
+    `[${m.rating.low.toFixed(0)}, ${m.rating.high.toFixed(0)}]`,
+    String(m.games),
+    percent(m.won),
+    ...(known ? [m.exploitability === undefined ? "–" : number(m.exploitability)] : []),
+  ]);
+  const head = ["", "member", "Elo", "95 %", "games", "won", ...(known ? ["exploitability"] : [])];
+  const matrix = members.map((m, i) => [
+    `${letter(i)} ${m.name}`,
+    ...payoffs[i]!.map((x, j) => (i === j ? "" : number(x))),
+  ]);
+  return [
+    paint(io, "bold", `${name}, ${counted(members.length, "member")}`),
+    ...table(head, rows, roomOf(io)),
+    "",
+    exact
+      ? "Expected payoff of the row against the column, over all roles:"
+      : "Mean payoff of the row against the column:",
+    ...table(["", ...members.map((_, i) => letter(i))], matrix, roomOf(io)),
+    "",
+    ...circleLines(circles),
+    ...(failed > 0 ? [`${counted(failed, "game")} failed and count nowhere.`] : []),
+  ];
+}
+
+const mostCircles = 5;
+
+function circleLines(circles: LeagueReport["circles"]): string[] {
+  if (circles.length === 0) return ["No circles: nobody beats whoever beats somebody that beats them."];
+  return [
+    `${counted(circles.length, "circle")}, which no rating can show:`,
+    ...circles
+      .slice(0, mostCircles)
+      .map((circle) => `  ${[...circle, circle[0]!].map(oneLine).join(" beats ")}`),
+    ...(circles.length > mostCircles ? [`  and ${circles.length - mostCircles} more`] : []),
+  ];
+}

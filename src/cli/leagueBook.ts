@@ -1,0 +1,62 @@
+/** The games of a league in a file, so that the same command goes on where it was cut off. */
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import type { LeagueMember, Pairing } from "../suite/league.ts";
+
+/** Whatever the games depend on, beside the names of the members. */
+export interface LeagueKey {
+  readonly environment: string;
+  readonly games: number;
+  readonly seed: number;
+}
+
+type Named = Pick<LeagueMember, "name" | "version">;
+
+export interface LeagueBook {
+  find(first: Named, second: Named): Pairing | undefined;
+  add(pairing: Pairing): void;
+}
+
+/** @throws WhetstoneError `config.invalid` where the file holds another league. @param file none: nothing is kept. */
+export function leagueBook(file: string | undefined, key: LeagueKey): LeagueBook {
+  const known = file !== undefined && existsSync(file) ? pairingsIn(file, key) : [];
+  // also without a line that was cut off when the process was killed: its games are played again
+  if (file !== undefined)
+    writeFileSync(file, [{ league: key }, ...known].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return {
+    find: (first, second) =>
+      known.find(
+        (p) =>
+          p.first === first.name &&
+          p.second === second.name &&
+          isDeepStrictEqual(p.versions, [first.version, second.version]),
+      ),
+    add(pairing) {
+      if (file !== undefined) appendFileSync(file, `${JSON.stringify(pairing)}\n`);
+    },
+  };
+}
+
+function pairingsIn(file: string, key: LeagueKey): readonly Pairing[] {
+  const other = (got: string, cause?: unknown): WhetstoneError =>
+    new WhetstoneError("config.invalid", {
+      where: "--out",
+      got: `${file}, which holds ${got}`,
+      expected: `the games of a league of ${key.environment} with --games ${key.games} --seed ${key.seed}`,
+      fix: "Name another file, or delete this one.",
+      ...(cause === undefined ? {} : { cause }),
+    });
+  const text = readFileSync(file, "utf8");
+  const lines = text
+    .slice(0, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .filter(Boolean);
+  try {
+    const [first, ...rest] = lines.map((line) => JSON.parse(line) as unknown);
+    if (isDeepStrictEqual(first, { league: key })) return rest as Pairing[];
+  } catch (e) {
+    throw other(messageOf(e), e);
+  }
+  throw other("something else");
+}

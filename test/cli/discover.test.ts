@@ -1,0 +1,105 @@
+/** `whetstone discover`: one problem, searched by edits, by a model that learns, and by a model behind an API. */
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { temporary } from "../temporary.ts";
+import { inProcess } from "./inProcess.ts";
+
+const folder = mkdtempSync(join(temporary, "whetstone-discover-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Twelve bits; every fourth ones count together, so that single flips are not enough. @param more source code of further fields. */
+function problem(name: string, more = ""): string {
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(
+    file,
+    `let calls = 0;
+     export default {
+       name: "${name}", summary: "twelve 0s and 1s", starts: ["0 0 0 0 0 0 0 0 0 0 0 0"],
+       score(text) {
+         calls++; ${more.includes("@") ? more.slice(1) : ""}
+         const bits = text.split(" ");
+         if (bits.length !== 12 || bits.some((bit) => bit !== "0" && bit !== "1")) return undefined;
+         return bits.reduce((sum, bit, i) => sum + (bit === "1" ? 1 + (i % 3) / 10 : 0), 0);
+       },
+       moves: {
+         of: () => Array.from({ length: 12 }, (_, i) => "flip " + "abcdefghijkl"[i]),
+         apply: (text, move) => text.split(" ").map((bit, i) => ("abcdefghijkl"[i] === move.at(-1) ? String(1 - bit) : bit)).join(" "),
+       },
+       ${more.includes("@") ? "" : more}
+     };`,
+  );
+  return file;
+}
+const readJson = (out: string) => JSON.parse(readFileSync(join(out, "discover.json"), "utf8"));
+
+test("the optimum of twelve bits is found, and the lineage leads from the start to it", async () => {
+  const file = problem("bits", "optimum: 13.2");
+  for (const search of ["puct", "evolution"]) {
+    const out = join(folder, `bits-${search}`);
+    const { code, err } = await inProcess(["discover", file, "--search", search, "--out", out]);
+    assert.equal(code, 0, err);
+    const { best, score, lineage, reached, bests, evaluations, at } = readJson(out);
+    assert.deepEqual([best, reached], [Array(12).fill("1").join(" "), true], search);
+    assert.ok(Math.abs(score - 13.2) < 1e-9 && at <= evaluations && evaluations < 3200, `${evaluations}`);
+    assert.equal(lineage[0].candidate, Array(12).fill("0").join(" "));
+    assert.equal(lineage.at(-1).candidate, best);
+    const scores = bests.map((one: { readonly score: number }) => one.score);
+    assert.deepEqual(
+      scores,
+      [...scores].sort((a, b) => a - b),
+    );
+    assert.equal(readFileSync(join(out, "best.txt"), "utf8").trim(), best);
+  }
+});
+
+test("equal seeds give equal searches, and one that is interrupted goes on to the same end", async () => {
+  const whole = join(folder, "whole");
+  const common = ["--evaluations", "400", "--groups", "4"];
+  assert.equal((await inProcess(["discover", problem("plain"), ...common, "--out", whole])).code, 0);
+  const broken = join(folder, "broken");
+  const file = problem("stopped", '@if (calls === 150) process.emit("SIGINT");');
+  const first = await inProcess(["discover", file, ...common, "--out", broken]);
+  assert.equal(first.code, 130, first.err);
+  assert.match(first.err, /Go on with: .*discover .* --resume/);
+  const halfway = readJson(broken).evaluations;
+  assert.ok(halfway < 300, `${halfway}`);
+  const again = await inProcess(["discover", file, ...common, "--out", broken, "--resume"]);
+  assert.equal(again.code, 0, again.err);
+  const without = ({ problem: _, ...rest }: Record<string, unknown>): unknown => rest;
+  assert.deepEqual(without(readJson(broken)), without(readJson(whole)));
+  const finished = await inProcess(["discover", file, ...common, "--out", broken]);
+  assert.equal(finished.code, 2);
+  assert.match(finished.err, /already contains a search/);
+});
+
+test("a small model learns to propose edits, within the budget", async () => {
+  const out = join(folder, "learn");
+  const file = problem("learnt");
+  const size = ["--learn", "--groups", "2", "--group-size", "4", "--evaluations", "41", "--edits", "2"];
+  const { code, err } = await inProcess(["discover", file, ...size, "--out", out]);
+  assert.equal(code, 0, err);
+  const { evaluations, score } = readJson(out);
+  assert.equal(evaluations, 41);
+  assert.ok(score > 0);
+});
+
+test("what is no problem, and what does not go together, gets one line", async () => {
+  const without = join(folder, "without.ts");
+  writeFileSync(without, `export default { name: "x", summary: "y", starts: ["z"], score: () => 1 };`);
+  const wrong = join(folder, "wrong.ts");
+  writeFileSync(wrong, `export default { name: "x", summary: "y", starts: [], score: () => 1 };`);
+  for (const [args, expected] of [
+    [[without], /no moves, expected moves.*--chat URL/],
+    [[wrong], /problem "x": starts: got another object, expected a list of candidates/],
+    [[problem("a"), "--learn", "--chat", "http://127.0.0.1:1/v1"], /--learn: got it beside --chat/],
+    [[problem("a"), "--learn", "--group-size", "1"], /--group-size/],
+  ] as const) {
+    const { code, err } = await inProcess(["discover", ...args]);
+    assert.equal(code, 2, err);
+    assert.match(err, expected);
+    assert.equal(err.trim().split("\n").length, 1, err);
+  }
+  assert.ok(!existsSync(join("runs", "discover-wrong-1")));
+});

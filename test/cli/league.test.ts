@@ -1,0 +1,85 @@
+/** `whetstone league`, as scripts meet it. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { temporary } from "../temporary.ts";
+import { inProcess } from "./inProcess.ts";
+
+const folder = mkdtempSync(join(temporary, "whetstone-league-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const store = join(folder, "store.sqlite");
+
+interface Report {
+  readonly type: string;
+  readonly exact: boolean;
+  readonly members: readonly {
+    readonly name: string;
+    readonly games: number;
+    readonly exploitability?: number;
+  }[];
+  readonly payoffs: readonly (readonly number[])[];
+}
+
+test("league: two runs, their checkpoints and the players are rated; what was played is not played again", async () => {
+  const runs = ["a", "b"].map((name) => join(folder, name));
+  for (const [i, out] of runs.entries()) {
+    const trained = await inProcess([
+      ...["train", "--env", "kuhn-poker", "--method", "league-self-play", "--engine", "tabular"],
+      ...["--iterations", "3", "--seed", String(i), "--out", out, "--store", store, "--eval-tasks", "2"],
+    ]);
+    assert.equal(trained.code, 0, trained.err);
+  }
+  const kept = join(folder, "league.jsonl");
+  const args = ["league", ...runs, "--games", "20", "--out", kept, "--store", store, "--json"];
+  const whole = await inProcess(args);
+  assert.equal(whole.code, 0, whole.err);
+  const report = JSON.parse(whole.out) as Report;
+  assert.equal(report.type, "league");
+  assert.deepEqual(report.members.map(({ name }) => name).sort(), ["random", "reference", ...runs].sort());
+  assert.ok(report.members.every(({ games }) => games === 3 * 20));
+  assert.ok(report.members.find(({ name }) => name === "reference")!.exploitability! < 0.001);
+  assert.ok(Math.abs(report.members.find(({ name }) => name === "random")!.exploitability! - 11 / 24) < 1e-9);
+  for (const [i, row] of report.payoffs.entries())
+    for (const [j, x] of row.entries()) assert.equal(x, -report.payoffs[j]![i]! + 0);
+
+  // killed in the middle of a line: the rest is played again, and comes to the same
+  const lines = readFileSync(kept, "utf8");
+  writeFileSync(kept, lines.slice(0, Math.floor(lines.length * 0.6)));
+  const resumed = await inProcess(args);
+  assert.equal(resumed.out, whole.out);
+  assert.equal(readFileSync(kept, "utf8"), lines);
+  const other = await inProcess([...args.slice(0, -1), "--seed", "9"]);
+  assert.equal(other.code, 2);
+  assert.match(other.err, /league\.jsonl, which holds something else/);
+
+  const more = await inProcess([
+    "league",
+    runs[0]!,
+    "--checkpoints",
+    "--no-players",
+    "--games",
+    "4",
+    "--store",
+    store,
+  ]);
+  assert.equal(more.code, 0, more.err);
+  assert.match(more.out, /kuhn-poker, [3-9] members|kuhn-poker, 2 members/);
+});
+
+test("league: wrong usage is said in one line", async () => {
+  for (const [args, said] of [
+    [["--env", "facts"], /in which only the role agent acts/],
+    [["--env", "kuhn-poker", "--no-players"], /0 members/],
+    [[], /no run that names its game/],
+    [["--env", "kuhn-poker", "--games", "1"], /--games/],
+  ] as const) {
+    const { code, err } = await inProcess(["league", ...args, "--store", store]);
+    assert.equal(code, 2, err);
+    assert.match(err, said);
+  }
+  const players = await inProcess(["league", "--env", "rock-paper-scissors", "--games", "10"]);
+  assert.equal(players.code, 0);
+  assert.match(players.out, /reference/);
+  assert.match(players.out, /No circles/);
+});

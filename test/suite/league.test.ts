@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gameEnvironment, rockPaperScissors, type Strategy, strategyPlayer } from "../../src/env/index.ts";
+import { scriptActor } from "../../src/rollout/actor.ts";
+import { type LeagueMember, leagueReport, playPairing } from "../../src/suite/league.ts";
+import { limitConcurrency } from "../../src/train/limit.ts";
+
+const environment = gameEnvironment(rockPaperScissors());
+const tree = environment.tree();
+
+const member = (name: string, chances: readonly number[]): LeagueMember => {
+  const strategy: Strategy = tree.sets.map(() => Float64Array.from(chances));
+  return {
+    name,
+    version: "1",
+    actor: scriptActor(
+      name,
+      strategyPlayer(
+        () => tree,
+        () => strategy,
+      ),
+    ),
+    strategy,
+  };
+};
+const members = [
+  member("rock", [1, 0, 0]),
+  member("paper", [0, 1, 0]),
+  member("scissors", [0, 0, 1]),
+  member("even", [1 / 2, 1 / 3, 1 / 6]),
+];
+const options = { environment, games: 100, seed: 1, limit: limitConcurrency(8) };
+
+async function pairingsOf(some: readonly LeagueMember[]) {
+  const pairs = some.flatMap((first, i) => some.slice(i + 1).map((second) => [first, second] as const));
+  return await Promise.all(pairs.map(([first, second]) => playPairing(first, second, options)));
+}
+
+test("league: pure moves beat each other in a circle, and the equilibrium expects nothing against any", async () => {
+  const report = leagueReport(members, await pairingsOf(members), tree);
+  assert.equal(report.exact, true);
+  assert.deepEqual(report.circles, [["rock", "scissors", "paper"]]);
+  const at = (a: string, b: string): number => {
+    const place = (name: string) => report.members.findIndex((m) => m.name === name);
+    return report.payoffs[place(a)]![place(b)]!;
+  };
+  assert.deepEqual([at("paper", "rock"), at("rock", "scissors"), at("scissors", "paper")], [1, 2, 3]);
+  for (const name of ["rock", "paper", "scissors"]) {
+    assert.ok(Math.abs(at("even", name)) < 1e-12);
+    assert.ok(Math.abs(at(name, "even")) < 1e-12);
+  }
+  const exploited = new Map(report.members.map((m) => [m.name, m.exploitability!]));
+  // what beats each wins its stake, from both roles
+  assert.deepEqual([exploited.get("rock"), exploited.get("paper"), exploited.get("scissors")], [1, 3, 2]);
+  assert.ok(exploited.get("even")! < 1e-12);
+});
+
+test("league: games alone show the circle too, where no strategy is known", async () => {
+  const unknown = members.slice(0, 3).map(({ strategy: _, ...rest }) => rest);
+  const report = leagueReport(unknown, await pairingsOf(unknown), tree);
+  assert.equal(report.exact, false);
+  assert.deepEqual(report.circles, [["rock", "scissors", "paper"]]);
+  assert.equal(report.members[0]!.exploitability, undefined);
+  // each won all games against one and lost all against another
+  for (const { rating, won } of report.members) {
+    assert.ok(Math.abs(rating.elo - 1500) < 1e-6);
+    assert.equal(won, 0.5);
+  }
+});
+
+test("league: a pair's games depend on the seed and the pair alone", async () => {
+  const [rock, , , even] = members;
+  const once = await playPairing(rock!, even!, options);
+  await playPairing(members[1]!, even!, options);
+  assert.deepEqual(await playPairing(rock!, even!, { ...options, limit: limitConcurrency(1) }), once);
+  assert.notDeepEqual(await playPairing(rock!, even!, { ...options, seed: 2 }), once);
+  assert.equal(once.games, 100);
+  assert.equal(once.payoffs[0], -once.payoffs[1]);
+});
+
+test("league: who makes no move loses the forfeit, also to a role that never came to act", async () => {
+  const mute = { name: "mute", version: "1", actor: scriptActor("mute", () => "…") };
+  const { won, payoffs, games } = await playPairing(mute, members[0]!, options);
+  assert.deepEqual([won, payoffs, games], [0, [-3, 3], 100]);
+});
