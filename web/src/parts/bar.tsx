@@ -14,12 +14,15 @@ const places: readonly (readonly [path: string, name: string])[] = [
   ["/versions", "Versions"],
 ];
 
+/** What the paths of a place begin with, where that is not its own. */
+const beginning: Readonly<Record<string, string>> = { "/compare": "/compar" };
+
 export function Bar() {
   const { path } = useLocation();
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   const here = (place: string): boolean =>
-    place === "/" ? path === "/" || path.startsWith("/runs") : path.startsWith(place);
+    place === "/" ? path === "/" || path.startsWith("/runs") : path.startsWith(beginning[place] ?? place);
   return (
     <header class="bar">
       <a class="skip" href="#main">
