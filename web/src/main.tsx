@@ -4,6 +4,7 @@ import { ErrorBoundary, LocationProvider, lazy, Route, Router } from "preact-iso
 import { Runs } from "./pages/runs.tsx";
 import { Bar } from "./parts/bar.tsx";
 import { Missing } from "./parts/notice.tsx";
+import { Palette } from "./parts/palette.tsx";
 import "./style.css";
 
 const pages = {
@@ -27,6 +28,7 @@ function App() {
   return (
     <LocationProvider>
       <Bar />
+      <Palette />
       <main id="main" tabIndex={-1}>
         <ErrorBoundary>
           <Router>
