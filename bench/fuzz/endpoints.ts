@@ -190,6 +190,8 @@ export function endpointsOf(there: There): readonly Endpoint[] {
       route: "GET /api/runs/:id/curves",
       path: `/api/runs/${run}/curves?names=success&points=50&ranges=true`,
     },
+    { route: "GET /api/comparisons" },
+    { route: "GET /api/comparisons/:id", path: "/api/comparisons/compare-bandit-grpo-rloo" },
     { route: "GET /api/runs/:id/live", path: `/api/runs/${run}/live` },
     {
       route: "GET /api/runs/:id/groups",

@@ -14,6 +14,7 @@ import { isRefused, refusal } from "../refusal.ts";
 import { spellings } from "../spelling.ts";
 import { type ArtefactSources, artefactRoutes } from "./artefacts.ts";
 import { compared } from "./compare.ts";
+import { comparisonRoutes } from "./comparisons.ts";
 import { computedInWords } from "./computed.ts";
 import { episodeDetail } from "./episodes.ts";
 import { episodeGroup, foundEpisode } from "./foundEpisodes.ts";
@@ -151,6 +152,7 @@ export function dashboardApi(
     const shown = there.find((t) => t.id === id) ?? there[0]!;
     return c.json(episodeDetail(shown, there, await spelling(run.folder)) satisfies EpisodeDetail);
   });
+  api.route("/comparisons", comparisonRoutes(store));
   api.route("/methods", methodRoutes());
   api.route("/artefacts", artefactRoutes({ store, production }));
   // otherwise the page would answer, since it is served at every other path

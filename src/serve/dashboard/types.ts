@@ -14,6 +14,7 @@ import type { CheckEvidence } from "../../train/check.ts";
 import type { Computed } from "./computed.ts";
 import type { Value } from "./episodeTypes.ts";
 
+export type * from "./comparisonTypes.ts";
 export type * from "./episodeTypes.ts";
 
 /** An interval; a bound is null if it is infinite, as with a single observation. */

@@ -1,6 +1,6 @@
 /** One episode as a conversation, with what each word earned painted on it. */
 import { memo } from "preact/compat";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   EpisodeDetail,
@@ -10,6 +10,7 @@ import type {
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
 import { Filmstrip } from "../parts/filmstrip.tsx";
+import { useKeys } from "../parts/keys.ts";
 import { Long } from "../parts/long.tsx";
 import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
@@ -78,42 +79,29 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
     return () => clearTimeout(settled);
   }, [chosen]);
 
-  // j and k walk over turns, arrows over tokens, h and l over siblings; from the moment the page can be seen
-  useLayoutEffect(() => {
-    const pressed = (e: KeyboardEvent): void => {
-      if (
-        e.target instanceof HTMLInputElement ||
-        e.target instanceof HTMLSelectElement ||
-        e.ctrlKey ||
-        e.metaKey
-      )
-        return;
-      const count = (turn: number): number => turns[turn]?.tokens?.pieces?.length ?? 0;
-      const { turn, token } = chosen ?? { turn: 0, token: -1 };
-      const to = (turn: number, token: number): void => {
-        if (turn >= 0 && turn < turns.length && token >= 0 && token < count(turn)) setChosen({ turn, token });
-      };
-      const me = episode.family.findIndex(({ id }) => id === episode.id);
-      const sibling = (by: number): void => {
-        const next = episode.family[me + by];
-        if (next) route(episodePath(run, next));
-      };
-      const keys: Record<string, () => void> = {
-        j: () => to(chosen ? turn + 1 : 0, 0),
-        k: () => to(turn - 1, 0),
-        ArrowRight: () => (token + 1 < count(turn) ? to(turn, token + 1) : to(turn + 1, 0)),
-        ArrowLeft: () => (token > 0 ? to(turn, token - 1) : to(turn - 1, count(turn - 1) - 1)),
-        h: () => sibling(-1),
-        l: () => sibling(1),
-      };
-      const act = keys[e.key];
-      if (!act) return;
-      e.preventDefault();
-      act();
+  const keys = useMemo(() => {
+    const count = (turn: number): number => turns[turn]?.tokens?.pieces?.length ?? 0;
+    const { turn, token } = chosen ?? { turn: 0, token: -1 };
+    const to = (turn: number, token: number) => (): void => {
+      if (turn >= 0 && turn < turns.length && token >= 0 && token < count(turn)) setChosen({ turn, token });
     };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
+    const me = episode.family.findIndex(({ id }) => id === episode.id);
+    const sibling = (by: number) => (): void => {
+      const next = episode.family[me + by];
+      if (next) route(episodePath(run, next));
+    };
+    const right = token + 1 < count(turn) ? to(turn, token + 1) : to(turn + 1, 0);
+    const left = token > 0 ? to(turn, token - 1) : to(turn - 1, count(turn - 1) - 1);
+    return [
+      { key: "j", does: "next turn", act: to(chosen ? turn + 1 : 0, 0) },
+      { key: "k", does: "turn before", act: to(turn - 1, 0) },
+      { key: "ArrowRight", does: "next token", act: right },
+      { key: "ArrowLeft", does: "token before", act: left },
+      { key: "h", does: "episode of the same task before", act: sibling(-1) },
+      { key: "l", does: "next episode of the same task", act: sibling(1) },
+    ];
   }, [chosen, turns, episode, run, route]);
+  useKeys(keys);
 
   return (
     <>

@@ -22,6 +22,8 @@ const orders: readonly (readonly [order: string, name: string])[] = [
   ["worst", "Lowest reward"],
   ["longest", "Most turns"],
 ];
+/** What a search can say. */
+const searched = ["text", "outcome", "order", "offset", "least", "most", "from", "until", "phase"];
 /** Filters that are folded while they choose nothing. */
 const folded = ["least", "most", "from", "until", "phase"];
 /** Rows and groups of one page. */
@@ -31,7 +33,11 @@ export function Episodes() {
   const { params } = useRoute();
   const address = useInAddress();
   const run = params.id ?? "";
-  const { view, ...search } = address.query;
+  const { view } = address.query;
+  // while the next page loads, the address is already that page's
+  const search = Object.fromEntries(
+    searched.flatMap((name) => (address.query[name] === undefined ? [] : [[name, address.query[name]]])),
+  );
   useEffect(() => {
     document.title = `Episodes of ${nameOf(run)} · Whetstone`;
   }, [run]);
