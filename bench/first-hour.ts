@@ -41,16 +41,22 @@ function walk(command: string, cwd: string, came: RegExp): void {
 /** The dashboard's page of a run: how long until it stands, and what it opens with. */
 async function pageOf(run: string, cwd: string): Promise<void> {
   const from = performance.now();
-  const child: ChildProcess = spawn("npx", ["whetstone", "dashboard", "--port", "0", "--json"], { cwd, env });
+  // without npx between, which would not pass the signal on
+  const command = join(cwd, "node_modules", ".bin", "whetstone");
+  const child: ChildProcess = spawn(command, ["dashboard", "--port", "0", "--json"], { cwd, env });
   const url = await new Promise<string>((resolve) =>
     createInterface(child.stdout!).on("line", (line) => resolve((JSON.parse(line) as { url: string }).url)),
   );
-  const answers = await Promise.all([`/runs/${run}`, `/api/runs/${run}`].map((path) => fetch(url + path)));
+  const { runs } = (await (await fetch(`${url}/api/runs`)).json()) as {
+    runs: { id: string; name: string }[];
+  };
+  const id = encodeURIComponent(runs.find(({ name }) => name === run)?.id ?? run);
+  const answers = await Promise.all([`/runs/${id}`, `/api/runs/${id}`].map((path) => fetch(url + path)));
   for (const { status, url: asked } of answers) if (status !== 200) throw new Error(`${asked}: ${status}`);
   const seconds = (performance.now() - from) / 1000;
   child.kill("SIGINT");
   await new Promise((ended) => child.on("close", ended));
-  steps.push({ command: "npx whetstone dashboard", seconds, came: `/runs/${run} answers` });
+  steps.push({ command: "npx whetstone dashboard", seconds, came: `the page of ${run} answers` });
 }
 
 try {

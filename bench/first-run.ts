@@ -86,7 +86,7 @@ try {
     "",
     "Written by `node bench/first-run.ts`.",
     "",
-    `The projects of \`whetstone init\`, each trained as it is, on ${cpus().length} cores, Node ${process.versions.node}: success in % on held-out tasks, mean over ${seeds} seeds with 95 % t intervals. The feedback is that of one rehearsal.`,
+    `The projects of \`whetstone init\`, each trained as it is, on ${cpus().length} cores, Node ${process.versions.node}: success in % on held-out tasks, mean over ${seeds} seeds with 95 % t intervals. The feedback is that of one rehearsal. Seconds are those of a machine that did other work as well.`,
     "",
   ];
   for (const start of ["environment", "agent", "feedback"]) page.push(...(await tableOf(start)));

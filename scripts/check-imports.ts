@@ -84,6 +84,7 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
   serve: everything,
   cli: everything,
   "index.ts": everything,
+  "browser.ts": everything,
 };
 
 export interface Violation {

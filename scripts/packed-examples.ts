@@ -10,7 +10,7 @@ import { asInPackage, asInRepository } from "./examples.ts";
 
 const root = join(import.meta.dirname, "..");
 const written = process.argv[2] === "add" ? asInPackage : asInRepository;
-for (const file of globSync("examples/**/*.ts", { cwd: root })) {
+for (const file of globSync("examples/**/*.ts", { cwd: root, exclude: ["examples/browser/**"] })) {
   const text = readFileSync(join(root, file), "utf8");
   const changed = written(text, file);
   if (changed !== text) writeFileSync(join(root, file), changed);

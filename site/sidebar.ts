@@ -9,6 +9,7 @@ export const sidebar: readonly Group[] = [
     text: "Begin",
     items: [
       { text: "Overview", link: "/overview.md" },
+      { text: "The first hour", link: "/first-hour.md" },
       { text: "An environment of your own", link: "/environments.md" },
       { text: "A real model on a laptop", link: "/real-models.md" },
       { text: "Glossary", link: "/glossary.md" },

@@ -171,6 +171,7 @@ export function endpointsOf(there: There): readonly Endpoint[] {
     },
     { route: "POST /v1/versions", body: upstream },
     ...toldBodies(there).map((body) => ({ route: "POST /v1/versions", body })),
+    { route: "POST /v1/versions", body: { firstOf: [version, version], note: "n" } },
     { route: "GET /v1/versions" },
     { route: "GET /v1/versions/judgement" },
     // whatever is sent in its place, calls are answered by versions that can answer

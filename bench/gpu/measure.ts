@@ -9,6 +9,7 @@ import { median } from "../../src/common/statistics/statistics.ts";
 import { pack } from "../../src/common/tokens/pack.ts";
 import type { Row } from "../../src/core/batch.ts";
 import type { Model, Sample } from "../../src/core/model.ts";
+import { chatCodec } from "../../src/engine/local/codec.ts";
 import { plain } from "../../src/engine/local/config.ts";
 import { gpuDevice } from "../../src/engine/local/gpu/model.ts";
 import { startHost } from "../../src/engine/local/host.ts";
@@ -225,6 +226,7 @@ function policy(size: string, precision: Precision): Promise<Model> {
       host,
       architecture: a,
       tokenizer,
+      codec: chatCodec(tokenizer),
       reader: startReader(tokenizer),
       places: 8192,
       grid: gridOf("gpu"),

@@ -27,6 +27,8 @@ export const commandNames = [
   "serve",
   "keys",
   "versions",
+  "prices",
+  "costs",
   "artefacts",
   "forget",
   "backup",

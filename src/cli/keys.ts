@@ -4,6 +4,7 @@ import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { isLive, mintKey, type Only, scopes } from "../serve/keys.ts";
+import { budgetIn } from "./budgetOption.ts";
 import { seconds } from "./durations.ts";
 import { addCommand, type Io, roomOf, table } from "./output.ts";
 import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
@@ -14,6 +15,7 @@ interface KeysOptions {
 interface CreateOptions extends KeysOptions {
   readonly scope: readonly Scope[];
   readonly expires?: string;
+  readonly budget?: string;
   readonly session?: string;
   readonly response?: string;
   readonly user?: string;
@@ -29,6 +31,7 @@ export function addKeys(program: Command, io: Io): void {
   addCommand(keys, "create", "Create a key. It is shown once; the store keeps only its digest.", [
     "whetstone keys create app --scope chat --scope feedback",
     "whetstone keys create ops --scope admin --expires 12h",
+    "whetstone keys create intern --scope chat --budget 5/day",
     "whetstone keys create survey --scope feedback --session support-4711 --expires 30d",
   ])
     .argument("<label>", "label that identifies the key")
@@ -41,6 +44,10 @@ export function addKeys(program: Command, io: Io): void {
         .makeOptionMandatory(),
     )
     .option("--expires <duration>", "lifetime, such as 12h or 90d (default: unlimited)")
+    .option(
+      "--budget <usd/period>",
+      "what calls with the key may cost, such as 5/day, 100/month or 20 in all; see whetstone prices (default: any amount)",
+    )
     .option("--session <id>", "only for this session")
     .option("--response <id>", "only for this response")
     .option("--user <id>", "only for this user")
@@ -54,6 +61,7 @@ export function addKeys(program: Command, io: Io): void {
           label,
           scopes: [...new Set(options.scope)],
           ...(only ? { only } : {}),
+          ...(options.budget === undefined ? {} : { budget: budgetIn(options.budget) }),
           ...(expires === undefined ? {} : { expires: now + 1000 * seconds("--expires", expires) }),
         },
         now,
@@ -90,10 +98,13 @@ export function addKeys(program: Command, io: Io): void {
             key.id,
             key.scopes.join(" "),
             narrow(key.only),
+            key.budget ? `$${key.budget.usd} ${key.budget.per}` : "",
             day(key.created),
             stateOf(key),
           ]);
-        io.say(...table(["label", "id", "scopes", "only", "made (UTC)", "state"], rows, roomOf(io)));
+        io.say(
+          ...table(["label", "id", "scopes", "only", "budget", "made (UTC)", "state"], rows, roomOf(io)),
+        );
       }),
     );
   addCommand(keys, "revoke", "Revoke a key and all page tokens issued with it.", [

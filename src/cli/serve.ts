@@ -11,6 +11,7 @@ import { highestPort } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import type { GatewayFlags } from "./serveGateway.ts";
 import { trafficStoreOption } from "./trafficStore.ts";
+import { addUpstreamOptions } from "./upstreamOptions.ts";
 
 interface OpenEnvFlags {
   readonly openenv: string;
@@ -28,7 +29,7 @@ type ServeOptions = GatewayFlags &
   };
 
 export function addServe(program: Command, io: Io): void {
-  addCommand(
+  const command = addCommand(
     program,
     "serve",
     "Run a gateway that forwards and records agents' model calls and takes feedback; or serve an environment, or models to train.",
@@ -43,12 +44,8 @@ export function addServe(program: Command, io: Io): void {
       "whetstone serve --tinker",
       "whetstone serve --tinker --model ./qwen,HuggingFaceTB/SmolLM2-135M --port 8000",
     ],
-  )
-    .option("--upstream <url>", "gateway: base URL, with /v1, of any OpenAI-compatible server")
-    .option(
-      "--upstream-key-env <name>",
-      "environment variable that holds the upstream's key (default: the client's own key is forwarded to this upstream)",
-    )
+  );
+  addUpstreamOptions(command)
     .option(
       "--model <name>",
       "model to request from the upstream (default: the one that the client names); with --tinker: folders or Hugging Face ids, separated by commas (default: a tiny model with random weights)",

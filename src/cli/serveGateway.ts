@@ -28,6 +28,7 @@ import { highestPort } from "./options.ts";
 import type { Io } from "./output.ts";
 import { statedServer } from "./tinker.ts";
 import { redacting } from "./trafficStore.ts";
+import { patienceOf } from "./upstreamOptions.ts";
 import { versionByWeights } from "./versionByWeights.ts";
 import { findWeights } from "./weights.ts";
 
@@ -36,6 +37,8 @@ export interface GatewayFlags {
   readonly upstreamKeyEnv?: string;
   readonly model?: string;
   readonly exact?: "raw" | "processed";
+  readonly timeout?: string;
+  readonly retries?: string;
   readonly policy?: string;
   readonly guide?: string;
   readonly frame?: string;
@@ -186,7 +189,10 @@ async function mainVersion(flags: GatewayFlags, production: TrafficStore): Promi
 
 /** The version that the flags state, if they state one. */
 export async function statedVersion(
-  flags: Pick<GatewayFlags, "upstream" | "policy" | "model" | "upstreamKeyEnv" | "exact" | "store">,
+  flags: Pick<
+    GatewayFlags,
+    "upstream" | "policy" | "model" | "upstreamKeyEnv" | "exact" | "timeout" | "retries" | "store"
+  >,
 ): Promise<Version | undefined> {
   const { upstream: url, policy: run, model, upstreamKeyEnv: keyEnv, exact, store } = flags;
   if (url !== undefined && run !== undefined) {
@@ -202,6 +208,7 @@ export async function statedVersion(
       ...(model === undefined ? {} : { model }),
       ...(keyEnv === undefined ? {} : { keyEnv }),
       ...(exact === undefined ? {} : { exact }),
+      ...patienceOf(flags),
     };
     return versionOf({ kind: "upstream", url, ...more }, Date.now());
   }

@@ -81,6 +81,8 @@ export function backendOf({ backend }: Version): string {
       return backend.folder;
     case "local":
       return `${backend.name}, served from inside a process`;
+    case "firstOf":
+      return `the first that answers of ${backend.versions.join(", ")}`;
     case "artefact":
       return `${backend.over}, told ${backend.artefact}${backend.guide === undefined ? "" : `, hints by ${backend.guide}`}`;
   }

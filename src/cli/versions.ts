@@ -5,6 +5,7 @@ import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { autoRollback } from "../release/autoRollback.ts";
 import { type ReleaseController, releaseController, usualWindow } from "../release/controller.ts";
+import { orderOf } from "../serve/gateway/open.ts";
 import { requireConsent } from "./consent.ts";
 import { seconds } from "./durations.ts";
 import { signalled } from "./interrupted.ts";
@@ -12,6 +13,7 @@ import { numberBetween } from "./numbers.ts";
 import { addCommand, folded, type Io, percent, roomOf, table } from "./output.ts";
 import { addReleaseOptions, type ReleaseFlags, releaseOptions } from "./releaseOptions.ts";
 import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
+import { retriesOption, timeoutOption } from "./upstreamOptions.ts";
 import {
   backendOf,
   describedSplit,
@@ -32,6 +34,9 @@ interface AddFlags extends StoreFlags {
   readonly upstreamKeyEnv?: string;
   readonly model?: string;
   readonly exact?: "raw" | "processed";
+  readonly timeout?: string;
+  readonly retries?: string;
+  readonly firstOf?: string;
   readonly policy?: string;
   readonly instructions?: string;
   readonly artefact?: string;
@@ -117,6 +122,7 @@ function addAdd(versions: Command, io: Io): void {
     "whetstone versions add --instructions prompts/support.md --over base --note 'asks for the date first'",
     "whetstone versions add --artefact support --over base",
     "whetstone versions add --guide runs/guide --over base",
+    "whetstone versions add --first-of openai,azure,local",
   ])
     .option("--upstream <url>", "base URL, with /v1, of an OpenAI-compatible server")
     .option("--upstream-key-env <name>", "environment variable that holds the upstream's key")
@@ -126,6 +132,12 @@ function addAdd(versions: Command, io: Io): void {
         "raw",
         "processed",
       ]),
+    )
+    .option(...timeoutOption)
+    .option(...retriesOption)
+    .option(
+      "--first-of <versions>",
+      "the first of these versions that can be reached and does not refuse, separated by commas",
     )
     .option("--policy <run-or-checkpoint>", "a run's weights")
     .option(
@@ -152,7 +164,9 @@ function addAdd(versions: Command, io: Io): void {
         const known = await production.versions();
         const { artefactVersionByFlags } = await import("./artefactVersion.ts");
         const stated =
-          (await artefactVersionByFlags(flags, production, known)) ?? (await statedVersion(flags));
+          orderByFlags(flags, known) ??
+          (await artefactVersionByFlags(flags, production, known)) ??
+          (await statedVersion(flags));
         if (!stated) throw noBackend();
         const { note } = flags;
         const parent = flags.parent === undefined ? undefined : named(known, flags.parent, "--parent").id;
@@ -170,6 +184,12 @@ function addAdd(versions: Command, io: Io): void {
         );
       }),
     );
+}
+
+function orderByFlags({ firstOf }: AddFlags, known: readonly Version[]): Version | undefined {
+  if (firstOf === undefined) return undefined;
+  const members = firstOf.split(",").map((text) => named(known, text.trim(), "--first-of"));
+  return orderOf(members, Date.now());
 }
 
 function addSplit(versions: Command, io: Io): void {

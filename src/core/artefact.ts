@@ -1,6 +1,6 @@
 /** Artefacts: instructions, memories and programs of an agent, as immutable values. Learners without weights write them. */
-import { createHash } from "node:crypto";
 import type { Spend } from "./chat.ts";
+import { sha256 } from "./digest.ts";
 import type { Interval } from "./interval.ts";
 import type { Rubric } from "./rubrics.ts";
 import type { Provenance } from "./trainingExamples.ts";
@@ -163,7 +163,7 @@ export interface ArtefactMeasure {
 
 /** The first 16 hexadecimal digits of the SHA-256 of its content, whatever the order of its keys. */
 export function artefactId(artefact: Artefact): Id {
-  return createHash("sha256").update(JSON.stringify(artefact, inOrder)).digest("hex").slice(0, 16);
+  return sha256(JSON.stringify(artefact, inOrder)).slice(0, 16);
 }
 
 /** A `JSON.stringify` replacer under which equal objects have equal texts. */

@@ -1,4 +1,5 @@
 /** Types of the production loop: served responses and the feedback on them. */
+import type { Budget } from "./budget.ts";
 import type { Json } from "./json.ts";
 import type { Exposure, Signal, SignalKind } from "./signal.ts";
 import type { Id, Message, StopReason, Trajectory, TurnTokens } from "./types.ts";
@@ -136,6 +137,10 @@ export interface Version {
          * "processed": of the sampling distribution, after temperature and filters. Default: they are not requested.
          */
         readonly exact?: "raw" | "processed";
+        /** Milliseconds until an answer begins, and between its parts. Default: ten minutes. */
+        readonly timeout?: number;
+        /** Further tries of a call that was not taken: no connection, 429, 503. Default: 0. */
+        readonly retries?: number;
       }
     | { readonly kind: "run"; readonly folder: string }
     /** A model in this process, by name. */
@@ -147,7 +152,9 @@ export interface Version {
         readonly over: Id;
         /** The version that writes the hints, where the artefact is a guide. */
         readonly guide?: Id;
-      };
+      }
+    /** The first of these versions that can be reached and does not refuse. */
+    | { readonly kind: "firstOf"; readonly versions: readonly Id[] };
   readonly parent?: Id;
   readonly note?: string;
   readonly created: number;
@@ -174,9 +181,21 @@ export interface AccessKey {
   readonly scopes: readonly Scope[];
   /** Restricts a key for browsers to feedback on this session, response or user. */
   readonly only?: { readonly session?: Id; readonly response?: Id; readonly user?: Id };
+  /** What calls with it may cost. Default: any amount. */
+  readonly budget?: Budget;
   readonly created: number;
   readonly expires?: number;
   readonly revoked?: number;
+}
+
+/** What a model costs, in dollars per million tokens. */
+export interface ModelPrice {
+  /** The model's name; with `*` at the end, every name that begins so. */
+  readonly id: string;
+  readonly input: number;
+  readonly output: number;
+  /** The price holds no more. */
+  readonly removed?: true;
 }
 /** `chat`: request answers. `feedback`: send signals. `traces`: send spans. `read`: read records. `admin`: change versions and keys, erase data. */
 export type Scope = "chat" | "feedback" | "traces" | "read" | "admin";

@@ -1,5 +1,5 @@
 /** What one role has read and done in an episode: a conversation and a token sequence that grow, and the turns on them. */
-import { isDeepStrictEqual } from "node:util";
+import { equal } from "../common/equal.ts";
 import {
   type GrowingIds,
   growingIds,
@@ -56,7 +56,7 @@ function append(state: RoleState, messages: readonly Message[]): void {
 /** Replaces the conversation; one that repeats the present one and adds to it is the same conversation, extended. */
 export function replaceConversation(state: RoleState, messages: readonly Message[]): void {
   const known = state.said.length;
-  if (isDeepStrictEqual(messages.slice(0, known), state.said)) append(state, messages.slice(known));
+  if (equal(messages.slice(0, known), state.said)) append(state, messages.slice(known));
   else state.said = [...messages];
   state.fresh = undefined;
 }
@@ -87,7 +87,7 @@ function place(state: RoleState, prompt: Int32Array): void {
 
 /** A recorded turn in place of an action, with its recorded prompt. */
 export function replayTurn(state: RoleState, { prompt, ...turn }: Turn): TurnMade {
-  if (!isDeepStrictEqual(prompt, state.said)) state.said = [...prompt];
+  if (!equal(prompt, state.said)) state.said = [...prompt];
   return turn;
 }
 

@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
 import { mapById } from "../common/mapById.ts";
+import type { Budget } from "../core/budget.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { networkOf } from "../http/server.ts";
@@ -28,6 +29,8 @@ export interface Caller {
   readonly key?: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly only?: Only;
+  /** Of the key. */
+  readonly budget?: Budget;
   /** Set if the client is authenticated by a session of this server's pages. */
   readonly session?: PageSession;
   /** Set for a page without its own key: a page of this server, or of another site. */
@@ -124,7 +127,8 @@ export function gate(options: GateOptions): Gate {
     if (!isLive(key, now())) {
       return unauthorised(key.revoked === undefined ? "This key has expired." : "This key was revoked.");
     }
-    return { key: key.id, scopes: new Set(key.scopes), ...(key.only ? { only: key.only } : {}) };
+    const { id, only, budget } = key;
+    return { key: id, scopes: new Set(key.scopes), ...(only && { only }), ...(budget && { budget }) };
   }
 
   /** The given refusal, or "too many requests" after too many failures. */

@@ -1,6 +1,7 @@
 /** HTTP routes for keys: for an application server that creates keys for its clients, and browser tokens for the pages it renders. */
 import { Hono } from "hono";
 import { z } from "zod";
+import { periods } from "../core/budget.ts";
 import type { AccessKey } from "../core/served.ts";
 import type { TrafficStore } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
@@ -19,6 +20,7 @@ const keyBody = z.strictObject({
   label: z.string().min(1).max(200),
   scopes: z.array(z.enum(scopes)).min(1),
   only: only.optional(),
+  budget: z.strictObject({ usd: z.number().positive().max(1e9), per: z.enum(periods) }).optional(),
   /** Seconds from now. */
   expiresIn: z
     .number()
@@ -89,11 +91,12 @@ export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
     });
 }
 
-function newKey({ label, scopes, only, expiresIn }: z.output<typeof keyBody>, now: number): NewKey {
+function newKey({ label, scopes, only, budget, expiresIn }: z.output<typeof keyBody>, now: number): NewKey {
   return {
     label,
     scopes,
     ...(only === undefined ? {} : { only: onlyOf(only) }),
+    ...(budget === undefined ? {} : { budget }),
     ...(expiresIn === undefined ? {} : { expires: now + 1000 * expiresIn }),
   };
 }

@@ -1,6 +1,7 @@
 /** Access keys: long random keys, stored as a digest, and short-lived signed tokens for browsers. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import type { Budget } from "../core/budget.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { signClaims, verifyClaims } from "./signedToken.ts";
 
@@ -32,12 +33,13 @@ export interface NewKey {
   readonly label: string;
   readonly scopes: readonly Scope[];
   readonly only?: Only;
+  readonly budget?: Budget;
   /** Milliseconds since 1970. */
   readonly expires?: number;
 }
 
 /** Creates a key; the caller stores `key`. @param now milliseconds since 1970. */
-export function mintKey({ label, scopes, only, expires }: NewKey, now: number): Minted {
+export function mintKey({ label, scopes, only, budget, expires }: NewKey, now: number): Minted {
   const id = randomBytes(8).toString("hex");
   const secret = `wst_${id}_${randomBytes(32).toString("base64url")}`;
   const key: AccessKey = {
@@ -46,6 +48,7 @@ export function mintKey({ label, scopes, only, expires }: NewKey, now: number): 
     hash: sha256(secret).toString("hex"),
     scopes,
     ...(only === undefined ? {} : { only }),
+    ...(budget === undefined ? {} : { budget }),
     created: now,
     ...(expires === undefined ? {} : { expires }),
   };

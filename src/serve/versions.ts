@@ -16,7 +16,7 @@ import type { TrafficStore } from "../store/trafficStore.ts";
 import { artefactInline, inlineArtefact } from "./artefactInline.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
-import { versionOf } from "./gateway/open.ts";
+import { orderOf, versionOf } from "./gateway/open.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 import { versionWithArtefact } from "./versionWithArtefact.ts";
@@ -29,6 +29,16 @@ const upstreamBody = z.strictObject({
   model: id.optional(),
   keyEnv: id.optional(),
   exact: z.enum(["raw", "processed"]).optional(),
+  /** Milliseconds until an answer begins, and between its parts. */
+  timeout: z.number().int().min(1).max(3_600_000).optional(),
+  /** Further tries of a call that was not taken. */
+  retries: z.number().int().min(0).max(10).optional(),
+  note: text.optional(),
+  parent: id.optional(),
+});
+const orderBody = z.strictObject({
+  /** Ids of versions: the first that can be reached and does not refuse answers. */
+  firstOf: z.array(id).min(2).max(10),
   note: text.optional(),
   parent: id.optional(),
 });
@@ -114,10 +124,15 @@ export function versionRoutes({ production, gate, release: options }: VersionRou
     });
 }
 
-type VersionBody = z.output<typeof upstreamBody> | z.output<typeof toldBody> | z.output<typeof inlineBody>;
+type VersionBody =
+  | z.output<typeof upstreamBody>
+  | z.output<typeof orderBody>
+  | z.output<typeof toldBody>
+  | z.output<typeof inlineBody>;
 
 /** Chooses the schema by the body's fields. */
 function bodySchema(body: unknown): z.ZodType<VersionBody> {
+  if (typeof body === "object" && body !== null && "firstOf" in body) return orderBody;
   if (typeof body !== "object" || body === null || !("artefact" in body)) return upstreamBody;
   return typeof body.artefact === "string" ? toldBody : inlineBody;
 }
@@ -130,12 +145,20 @@ async function newVersion(
 ): Promise<Version> {
   const { note, parent } = body;
   if (parent !== undefined) versionById(known, parent, "parent");
-  const stated = "url" in body ? upstreamVersion(body, now) : await toldByBody(body, production, known, now);
+  const stated =
+    "url" in body
+      ? upstreamVersion(body, now)
+      : "firstOf" in body
+        ? orderOf(
+            body.firstOf.map((id) => versionById(known, id, "firstOf")),
+            now,
+          )
+        : await toldByBody(body, production, known, now);
   return { ...stated, ...(note === undefined ? {} : { note }), ...(parent === undefined ? {} : { parent }) };
 }
 
 const upstreamVersion = (
-  { url, model, keyEnv, exact }: z.output<typeof upstreamBody>,
+  { url, model, keyEnv, exact, timeout, retries }: z.output<typeof upstreamBody>,
   now: number,
 ): Version =>
   versionOf(
@@ -145,6 +168,8 @@ const upstreamVersion = (
       ...(model === undefined ? {} : { model }),
       ...(keyEnv === undefined ? {} : { keyEnv }),
       ...(exact === undefined ? {} : { exact }),
+      ...(timeout === undefined ? {} : { timeout }),
+      ...(retries === undefined ? {} : { retries }),
     },
     now,
   );

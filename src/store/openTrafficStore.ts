@@ -1,5 +1,5 @@
 /** Implements `TrafficStore` on SQLite and PostgreSQL. */
-import type { AccessKey, TrafficSplit, Version } from "../core/served.ts";
+import type { AccessKey, ModelPrice, TrafficSplit, Version } from "../core/served.ts";
 import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
 import { readSessions } from "./completeSessions.ts";
@@ -63,6 +63,8 @@ export function trafficStoreOn(
     splits: () => records<TrafficSplit>("split"),
     putKey: (key) => guarded(() => addRecord(db, "key", key, "replace")),
     keys: () => records<AccessKey>("key"),
+    putPrice: (price) => guarded(() => addRecord(db, "price", price, "replace")),
+    prices: () => records<ModelPrice>("price"),
     addExport: (record) => guarded(() => addRecord(db, "export", record, "replace")),
     exports: () => records<ExportRecord>("export"),
     artefacts: artefactsOn(database, guarded),

@@ -146,7 +146,7 @@ export interface TracedCallsTable {
 
 /** Things that are few: JSON by id. `place` numbers them in the order in which they came. */
 export interface RecordsTable {
-  /** "version", "split", "key", "export" or "erasure". */
+  /** "version", "split", "key", "price", "export" or "erasure". */
   kind: string;
   id: string;
   place: number;

@@ -1,6 +1,7 @@
 /** The store of the production loop. Acknowledged data is on disk, with either database. */
 import type {
   AccessKey,
+  ModelPrice,
   ReceivedSignal,
   ServedResponse,
   TracedCall,
@@ -158,6 +159,11 @@ export interface TrafficStore {
   /** Adds a key, or replaces the one with its id (revocation, expiry). */
   putKey(key: AccessKey): Promise<void>;
   keys(): Promise<readonly AccessKey[]>;
+
+  /** Adds a price, or replaces that of the same name. */
+  putPrice(price: ModelPrice): Promise<void>;
+  /** Prices of models, those that were removed as well. */
+  prices(): Promise<readonly ModelPrice[]>;
 
   /** Adds a record, or replaces the one with its id, since the file was rewritten. */
   addExport(record: ExportRecord): Promise<void>;

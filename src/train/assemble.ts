@@ -1,5 +1,4 @@
 /** Assembles a run from its models, random streams and records. */
-import { join } from "node:path";
 import type { Frozen, Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { heldOutLeaks } from "./artefacts.ts";
@@ -34,7 +33,7 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
       ...(heads.length > 0 ? { heads } : {}),
     });
   const restore = (kind: "models" | "frozen", name: string, id = name): Promise<Model> =>
-    engine.open(id, join(found!.folder, kind, name));
+    engine.open(id, found!.folderOf(kind, name));
   const policy = found ? await restore("models", "policy") : await create("policy");
   const auxiliary: AuxiliaryModels = {
     models: new Map([["policy", policy]]),

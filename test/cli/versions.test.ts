@@ -102,3 +102,19 @@ test("what is wrong is said by name", async () => {
   await refused(/Did you mean latency\?/, "judge", "--limit", "latncy=x2");
   await refused(/--range/, "judge", "--range", "1,0");
 });
+
+test("an order of versions, with time-outs and further tries of its members", async () => {
+  const other = ["--store", join(folder, "order.sqlite")];
+  const add = (...args: string[]) => inProcess(["versions", "add", ...args, ...other, "--json"]);
+  const read = async (made: ReturnType<typeof add>) => JSON.parse((await made).out);
+  const first = await read(add(...upstream, "first", "--timeout", "90s", "--retries", "2"));
+  assert.deepEqual([first.backend.timeout, first.backend.retries], [90_000, 2]);
+  const second = await read(add(...upstream, "second"));
+  const order = await read(add("--first-of", "first, second"));
+  assert.deepEqual(order.backend, { kind: "firstOf", versions: [first.id, second.id] });
+  const { out } = await inProcess(["versions", "list", ...other]);
+  assert.match(out, /the first that answers of first-/);
+  assert.match((await add("--first-of", "first")).err, /two or more/);
+  assert.match((await add("--first-of", "first,third")).err, /third/);
+  assert.match((await add(...upstream, "x", "--retries", "11")).err, /--retries/);
+});

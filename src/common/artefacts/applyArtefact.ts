@@ -1,7 +1,7 @@
 /** Applies an artefact: what it adds to a conversation before a model reads it. Pure: retrieval and hints are arguments. */
 import type { Artefact, Case, Example, LibraryEntry } from "../../core/artefact.ts";
 import type { Id, Message } from "../../core/types.ts";
-import { withSystem } from "../text/chatWire.ts";
+import { withSystem } from "../text/systemMessage.ts";
 
 /** Relevance of each text to a situation: higher is better, 0 means no evidence of relevance. */
 export type Rank = (situation: string, texts: readonly string[]) => readonly number[];

@@ -1,6 +1,7 @@
 /** Checkpoint folders: those of Hugging Face, and our own, which also hold the state that a resumed run needs. */
 import { join } from "node:path";
 import { z } from "zod";
+import { equal } from "../../common/equal.ts";
 import { writeFlushed } from "../../common/files/files.ts";
 import type { Json } from "../../core/json.ts";
 import { type BaseModel, baseShape, readBase } from "./base.ts";
@@ -111,6 +112,20 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const first = await readValues(moments, trained, "first.");
   const second = await readValues(moments, trained, "second.");
   return { ...rest, contents: { weights: all, first, second, steps, version } };
+}
+
+/** A checkpoint of a model with the same shape and words. @throws WhetstoneError `checkpoint.damaged` for another. */
+export async function readCheckpointLike(
+  folder: string,
+  architecture: Architecture,
+  tokenizer: TokenizerFiles,
+): Promise<Checkpoint> {
+  const read = await readCheckpoint(folder);
+  if (!equal(read.architecture, architecture)) throw damaged(folder, "a model of another shape");
+  if (!equal(read.tokenizer, tokenizer)) {
+    throw damaged(join(folder, files.tokenizer), "the words of another model");
+  }
+  return read;
 }
 
 async function readHeads(folder: string, config: DecoderConfig, heads: readonly string[]): Promise<Weights> {

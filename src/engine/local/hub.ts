@@ -224,7 +224,9 @@ async function fetchBlob(
     // writes at an offset instead of appending: another process with the same file writes the same bytes to the same offsets
     const out = createWriteStream(part, from > 0 ? { flags: "r+", start: from } : { flags: "w" });
     const rest = from > 0 ? remote.slice(from, wanted.size) : remote;
-    await pipeline(Readable.fromWeb(rest.stream()), counted, out);
+    // the stream is Node's own; where a page's types are loaded too, the compiler takes it for a page's
+    const stream = rest.stream() as Parameters<typeof Readable.fromWeb>[0];
+    await pipeline(Readable.fromWeb(stream), counted, out);
   } else if (wanted.size === 0) {
     await writeFile(part, "");
   }

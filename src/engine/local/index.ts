@@ -8,10 +8,9 @@ import { type BaseModel, baseOf } from "./base.ts";
 import { mostThreads } from "./batchSizes.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
-import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";
+import type { DecoderConfig } from "./config.ts";
 import { contextOf } from "./contextPlan.ts";
 import { type Device, requireDevice } from "./devices.ts";
-import type { ModelFolder } from "./folder.ts";
 import { startHost } from "./host.ts";
 import { folderOf, type PublishedOptions } from "./locate.ts";
 import { localCapabilities, localModel } from "./model.ts";
@@ -22,7 +21,6 @@ import {
   adapterParameters,
   firstWeights,
   headParameters,
-  initialWeights,
   type Projection,
   projections,
   type Weights,
@@ -33,7 +31,8 @@ import type { ModelContents } from "./protocol.ts";
 import { openPublished } from "./published.ts";
 import { readCodec } from "./readCodec.ts";
 import { type Reader, startReader } from "./reader.ts";
-import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
+import { requireSize, type ScratchOptions, scratchModel } from "./scratch.ts";
+import { type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
 export { contextOf, plannedContext, servedContext } from "./contextPlan.ts";
@@ -42,14 +41,7 @@ export { type AdapterOf, exportAdapter, exportGguf, exportWeights, type PackedTy
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
 export type { PublishedOptions } from "./locate.ts";
 export type { Projection } from "./parameters.ts";
-
-/** A model with random initial weights. */
-export interface ScratchOptions {
-  readonly from?: never;
-  readonly size?: DecoderSize;
-  /** "words": one id per word of the environment's vocabulary. "bytes": any text. */
-  readonly tokenizer?: "words" | "bytes";
-}
+export { type ScratchOptions, smallDecoder } from "./scratch.ts";
 
 /** A model that starts from a checkpoint, with its shape, tokenizer and chat template. */
 export interface CheckpointOptions extends PublishedOptions {
@@ -103,20 +95,6 @@ export interface ComputeOptions {
  * smallDecoder} with the tokenizer "words".
  */
 export type LocalOptions = ComputeOptions & (ScratchOptions | CheckpointOptions);
-
-/** About 0.4 M parameters with a vocabulary of 900 words. */
-export const smallDecoder: DecoderSize = { width: 128, layers: 2, heads: 2, kvHeads: 2, feedForward: 256 };
-
-function requireSize({ width, layers, heads, kvHeads, feedForward }: DecoderSize): void {
-  const whole = [width, layers, heads, kvHeads, feedForward].every((n) => Number.isInteger(n) && n > 0);
-  if (whole && width % heads === 0 && (width / heads) % 2 === 0 && heads % kvHeads === 0) return;
-  throw new WhetstoneError("option.range", {
-    where: "localEngine size",
-    got: `width ${width}, layers ${layers}, heads ${heads}, kvHeads ${kvHeads}, feedForward ${feedForward}`,
-    expected: "positive whole numbers, an even width per head, and heads divisible by kvHeads",
-    fix: "For example width 128, layers 2, heads 2, kvHeads 2, feedForward 256.",
-  });
-}
 
 function requireThreads(threads: number): number {
   if (Number.isInteger(threads) && threads >= 1 && threads <= mostThreads) return threads;
@@ -173,25 +151,6 @@ async function adapterFor(
   return { adapter, tensors: firstWeights(adapterParameters(config, adapter), random) };
 }
 
-/** A model with random weights, for the words of the request's vocabulary or for any text. */
-function scratchModel(
-  { size = smallDecoder, tokenizer: kind }: ScratchOptions,
-  { id, seed, vocabulary, contextTokens }: ModelRequest,
-): ModelFolder {
-  const tokenizer = kind === "bytes" ? byteTokenizer() : wordTokenizer(vocabulary);
-  const config: DecoderConfig = {
-    ...plain,
-    ...size,
-    vocabulary: chatCodec(tokenizer).vocabulary,
-    headWidth: size.width / size.heads,
-    ropeTheta: 10_000,
-    epsilon: 1e-5,
-    contextTokens,
-    tied: true,
-  };
-  return { config, tokenizer, weights: initialWeights(config, randomStream(seed).split("weights", id)) };
-}
-
 /** The codec of the engine's models, without creating a model. @param vocabulary vocabulary of a model from random weights. */
 export const localCodec = async (from: string | undefined, vocabulary: readonly string[]): Promise<Codec> =>
   from === undefined ? chatCodec(wordTokenizer(vocabulary)) : await readCodec(await folderOf({ from }));
@@ -228,14 +187,20 @@ export function localEngine(options: LocalOptions = {}): Engine {
   ): Promise<Model> => {
     await ready;
     const places = options.microBatchTokens ?? placesFor(architecture, memory, device);
-    const { padId, endId } = chatCodec(tokenizer);
+    const codec = chatCodec(tokenizer);
+    const { padId, endId } = codec;
     const handle = await host.call("create", architecture, { padId, endId }, contents);
     const reader = startReader(tokenizer);
     readers.push(reader);
-    return localModel(id, { host, architecture, tokenizer, reader, places, grid: gridOf(device) }, handle, {
-      version: contents.version,
-      base,
-    });
+    return localModel(
+      id,
+      { host, architecture, tokenizer, codec, reader, places, grid: gridOf(device) },
+      handle,
+      {
+        version: contents.version,
+        base,
+      },
+    );
   };
   return {
     name: "local",

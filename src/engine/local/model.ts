@@ -1,15 +1,11 @@
 /** A local model behind the `Model` contract: calls the engine thread, and writes files from the main thread. */
-import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
+import { inNode } from "../../common/files/inNode.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Capability, Codec, Frozen, Model, Sample, SampleWatch } from "../../core/model.ts";
 import type { ModelId } from "../../core/types.ts";
 import { oneByOne } from "../requests.ts";
 import type { BaseModel } from "./base.ts";
-import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { chatCodec } from "./codec.ts";
-import { damaged, files } from "./folder.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "./caller.ts";
 import type { Grid } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
 import { accumulate, inputGradient, type PassModel, score } from "./passes.ts";
@@ -39,11 +35,15 @@ export interface LocalParts {
   readonly host: Host;
   readonly architecture: Architecture;
   readonly tokenizer: TokenizerFiles;
-  readonly reader: Reader;
+  readonly codec: Codec;
+  /** Absent: conversations are read in this thread. */
+  readonly reader?: Reader;
   /** Maximum positions of one micro-batch, padding included. Bounds the memory of a training step. */
   readonly places: number;
   readonly grid: Grid;
 }
+
+const checkpoints = () => inNode(() => import("./checkpoint.ts"));
 
 /** Engine threads that have received the text of the tokens. */
 const worded = new WeakSet<LocalParts>();
@@ -57,9 +57,8 @@ interface Start {
 
 /** @param id the name in the run. @param handle of weights that the engine thread already holds. */
 export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start: Start): Model {
-  const { host, architecture, places, grid } = parts;
+  const { host, architecture, codec, reader, places, grid } = parts;
   const { config } = architecture;
-  const codec: Codec = chatCodec(parts.tokenizer);
   let { version, base } = start;
   // calls that touch gradients or weights run in the order in which they are made
   const alone = oneByOne();
@@ -80,7 +79,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     },
     can: localCapabilities,
     codec,
-    read: parts.reader.read,
+    ...(reader && { read: reader.read }),
     contextTokens: config.contextTokens,
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
     sample: async (requests, following) => {
@@ -120,22 +119,19 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       combine: (sum) => alone(() => host.call("combine", handle, sum)),
     },
     save: (folder) =>
-      alone(async () =>
-        writeCheckpoint(
+      alone(async () => {
+        const { writeCheckpoint } = await checkpoints();
+        await writeCheckpoint(
           folder,
           { architecture, tokenizer: parts.tokenizer, ...(base && { base }) },
           // a frozen base that lies elsewhere is not written, and copying it here would take its memory once more
           await host.call("contents", handle, base ? "trained" : "all"),
-        ),
-      ),
+        );
+      }),
     load: (folder) =>
       alone(async () => {
-        const read = await readCheckpoint(folder);
-        if (!isDeepStrictEqual(read.architecture, architecture))
-          throw damaged(folder, "a model of another shape");
-        if (!isDeepStrictEqual(read.tokenizer, parts.tokenizer)) {
-          throw damaged(join(folder, files.tokenizer), "the words of another model");
-        }
+        const { readCheckpointLike } = await checkpoints();
+        const read = await readCheckpointLike(folder, architecture, parts.tokenizer);
         await host.call("replace", handle, read.contents);
         ({ base } = read);
         version = read.contents.version;

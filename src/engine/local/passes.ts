@@ -8,7 +8,7 @@ import type { Loss } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/types.ts";
 import { requireFit } from "../requests.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "./caller.ts";
 import {
   atIdsOf,
   cotangentsOf,

@@ -3,7 +3,6 @@
  * are handled between two steps: more requests join, other calls are answered. A call that changes the weights of a model
  * waits until that model's sampling is done, and later calls to that model wait behind it.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Handle, Request } from "./protocol.ts";
 import type { Sampler } from "./sampler.ts";
 
@@ -12,6 +11,8 @@ export interface SchedulerParts {
   answer(request: Request): Promise<void>;
   /** Samplers of models with open requests. */
   readonly sampling: Map<Handle, Sampler>;
+  /** Resolves once the messages that have arrived are in the queue. */
+  nextTurn(): Promise<unknown>;
 }
 
 /** Models that a call uses; the first is the one whose weights it may change. */
@@ -38,7 +39,7 @@ const towardOf = (pull: unknown): unknown =>
 const changing: ReadonlySet<Request["call"]> = new Set(["step", "blend", "replace", "drop"]);
 
 /** @returns the message handler. */
-export function scheduler({ answer, sampling }: SchedulerParts): (request: Request) => void {
+export function scheduler({ answer, sampling, nextTurn }: SchedulerParts): (request: Request) => void {
   const queue: Request[] = [];
   let serving = false;
 

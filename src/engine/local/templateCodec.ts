@@ -10,6 +10,7 @@ import type { Json } from "../../core/json.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Message } from "../../core/types.ts";
 import { asTemplateSees, type ChatTemplate, chatTemplate, toolAsTemplateSees } from "./chatTemplate.ts";
+import { mostKnown } from "./markerCodec.ts";
 import { type AddedToken, addedToken, type Guard, guardOf } from "./specialTokens.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 import { toolsAsText, toolsInTextVariable } from "./toolsInText.ts";
@@ -41,9 +42,6 @@ function unusable(got: string): WhetstoneError {
     fix: "Use the tokenizer files that belong to the checkpoint.",
   });
 }
-
-/** Capacity of the token cache in characters; each text counts as 100 more. */
-export const mostKnown = 10e6;
 
 /** The tokens of a vocabulary by their text. */
 function vocabularyOf(vocab: unknown): Map<string, number> {

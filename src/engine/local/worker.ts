@@ -1,165 +1,31 @@
 /** The engine thread: holds models and runs sessions. Native code blocks its thread, so nothing else runs here. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Codec } from "../../core/model.ts";
-import type { ComputeDevice, DeviceModel } from "./deviceModel.ts";
+import type { ComputeDevice } from "./deviceModel.ts";
 import { leave, nativeWork } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";
-import type { Architecture } from "./parameters.ts";
-import type { Calls, Handle, Reply, Request, SpecialTokens } from "./protocol.ts";
-import { type Sampler, sampler } from "./sampler.ts";
-import { scheduler } from "./scheduler.ts";
-
-interface Held {
-  readonly architecture: Architecture;
-  readonly marks: SpecialTokens;
-  /** Shared with the model's copies. */
-  readonly words: Words;
-  readonly on: DeviceModel;
-}
-
-/** Created on first use: this takes long, and few requests have stop strings. */
-interface Words {
-  decode?: Codec["decode"];
-}
+import { served } from "./served.ts";
 
 const { gate, prefixBytes, device, precision, threads } = workerData as ThreadOptions;
 const port = parentPort!;
-const models = new Map<Handle, Held>();
-/** Samplers of models with open requests. */
-const sampling = new Map<Handle, Sampler>();
-let nextHandle = 1;
 
 /** Loaded for the device in use alone: the others' native code may be missing. */
 const open = (): Promise<ComputeDevice> =>
   device === "gpu"
-    ? import("./gpu/model.ts").then(({ gpuDevice }) => gpuDevice({ precision }))
+    ? import("./gpu/model.ts").then(({ gpuDevice }) =>
+        gpuDevice({ precision, software: process.env.WHETSTONE_SOFTWARE_GPU === "1" }),
+      )
     : import("./cpuModel.ts").then(({ cpuDevice }) =>
         cpuDevice({ threads, device, native: nativeWork(gate) }, prefixBytes),
       );
 /** The CPU's at once, so that the thread fails where its native code is missing; a GPU's with the first model, after it was tried. */
-let opened = device === "gpu" ? undefined : await open();
+const opened = device === "gpu" ? undefined : await open();
 
-function modelOf(handle: Handle): Held {
-  const model = models.get(handle);
-  if (model) return model;
-  throw new WhetstoneError("engine.failed", {
-    where: "local engine",
-    got: "a call to a model that was disposed of",
-    expected: "a live model",
-    fix: "Dispose of a model only after its last use.",
-  });
-}
-
-const onDevice = (handle: Handle): DeviceModel => modelOf(handle).on;
-
-/** A model to mix in. @throws WhetstoneError `capability.missing` where it has another architecture. */
-function mixable(handle: Handle, own: DeviceModel): DeviceModel {
-  const { on } = modelOf(handle);
-  if (on.kind === own.kind) return on;
-  throw new WhetstoneError("capability.missing", {
-    where: "local engine, sampling",
-    got: "a mixture of models with different architectures",
-    expected: "a frozen copy of the model that samples",
-    fix: "Mix a model with its own frozen copies only.",
-  });
-}
-
-function add(model: Held): Handle {
-  const handle = nextHandle++;
-  models.set(handle, model);
-  return handle;
-}
-
-function textOf({ decode }: Words, ids: Int32Array): string {
-  if (decode) return decode(ids);
-  throw new WhetstoneError("engine.failed", {
-    where: "local engine",
-    got: "a request with stop strings before the token texts of its model",
-    expected: "the token texts first",
-    fix: "Report this: it is a bug in the engine.",
-  });
-}
-
-const calls: {
-  [K in keyof Calls]: (...args: Parameters<Calls[K]>) => ReturnType<Calls[K]> | Promise<ReturnType<Calls[K]>>;
-} = {
-  async create(architecture, marks, contents) {
-    opened ??= await open();
-    const on = await opened.create(architecture, contents);
-    return add({ architecture, marks, words: {}, on });
-  },
-  async words(handle, tokenizer) {
-    const { chatCodec } = await import("./codec.ts");
-    modelOf(handle).words.decode = chatCodec(tokenizer).decode;
-  },
-  sample(handle, requests, watch, told) {
-    const { architecture, marks, words, on } = modelOf(handle);
-    const codec = { ...marks, decode: (ids: Int32Array) => textOf(words, ids) };
-    const open = (): Sampler =>
-      sampler({
-        config: architecture.config,
-        codec,
-        models: on.readings({ codec, other: (of) => mixable(of, on) }),
-        version: String(on.version),
-      });
-    const joined = sampling.get(handle) ?? open();
-    sampling.set(handle, joined);
-    const tell = (request: number, token: number): void => {
-      if (told) reply({ watch: watch!, request, token });
-    };
-    return joined.sample(requests, watch === undefined ? undefined : { id: watch, tell });
-  },
-  cancel(handle, watch) {
-    sampling.get(handle)?.cancel(watch);
-  },
-  forward: (handle, rows, wanted, keep) => onDevice(handle).forward(rows, wanted, keep),
-  backward: (handle, into, cotangents) => onDevice(handle).backward(into, cotangents),
-  inputGradient: (handle, cotangents) => onDevice(handle).inputGradient(cotangents),
-  async step(handle, rule, pull) {
-    const on = onDevice(handle);
-    const toward = pull && { toward: onDevice(pull.toward), strength: pull.strength };
-    return { stats: await on.step(rule, toward), version: on.version };
-  },
-  async copy(handle, optimiser) {
-    const model = modelOf(handle);
-    return add({ ...model, on: await model.on.copy(optimiser) });
-  },
-  async blend(handle, toward, rate) {
-    const on = onDevice(handle);
-    await on.blend(onDevice(toward), rate);
-    return on.version;
-  },
-  dot: (handle, a, b) => onDevice(handle).dot(a, b),
-  combine: (handle, sum) => onDevice(handle).combine(sum),
-  contents: (handle, which) => onDevice(handle).contents(which),
-  replace: (handle, contents) => onDevice(handle).replace(contents),
-  drop(handle) {
-    models.get(handle)?.on.drop();
-    models.delete(handle);
-  },
-};
-
-function reply(message: Reply): void {
-  port.postMessage(message);
-}
-
-async function answer({ id, call, args }: Request): Promise<void> {
-  try {
-    // the host's typed proxy made the arguments; the protocol is the one place where that is taken on trust
-    const run = calls[call] as (...args: readonly unknown[]) => unknown;
-    reply({ id, value: await run(...args) });
-  } catch (e) {
-    reply({
-      id,
-      error: {
-        message: messageOf(e),
-        ...(isWhetstoneError(e) ? { code: e.code, parts: { ...e.parts, cause: undefined } } : {}),
-        ...(e instanceof Error && e.stack ? { stack: e.stack } : {}),
-      },
-    });
-  }
-}
-
+const take = served({
+  open: async () => opened ?? (await open()),
+  codecOf: async (tokenizer) => (await import("./codec.ts")).chatCodec(tokenizer),
+  reply: (message) => port.postMessage(message),
+  nextTurn,
+});
 leave(gate); // native code is loaded
-port.on("message", scheduler({ answer, sampling }));
+port.on("message", take);

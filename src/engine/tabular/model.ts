@@ -1,5 +1,6 @@
 /** A softmax table per context: every gradient is exact, every run takes milliseconds. */
-import { isDeepStrictEqual } from "node:util";
+import { equal } from "../../common/equal.ts";
+import { inNode } from "../../common/files/inNode.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type {
@@ -16,7 +17,6 @@ import type {
 import type { Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/types.ts";
 import { backward } from "./backward.ts";
-import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { WordCodec } from "./codec.ts";
 import {
   dropGradients,
@@ -39,6 +39,8 @@ import {
   type Weights,
   weightsName,
 } from "./weights.ts";
+
+const checkpoints = () => inNode(() => import("./checkpoint.ts"));
 
 export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -126,12 +128,13 @@ export function tabularModel(
   }
 
   async function load(folder: string): Promise<void> {
+    const { checkpointFile, damaged, readCheckpoint } = await checkpoints();
     const read = await readCheckpoint(folder, weights.prior, weights.reading, weights.features);
     const file = checkpointFile(folder);
     if (read.contextTokens !== contextTokens || read.weights.context !== weights.context) {
       throw damaged(file, "a model of another shape");
     }
-    if (!isDeepStrictEqual(read.weights.codec.words, weights.codec.words)) {
+    if (!equal(read.weights.codec.words, weights.codec.words)) {
       throw damaged(file, "the words of another model");
     }
     weights.parts.clear();
@@ -172,7 +175,10 @@ export function tabularModel(
     },
     gradients: gradientsOf(weights),
     gradientByContext: (gradientId = mainGradient) => gradientRows(weights, gradientId),
-    save: (folder) => writeCheckpoint(folder, { weights, contextTokens, steps }),
+    async save(folder) {
+      const { writeCheckpoint } = await checkpoints();
+      await writeCheckpoint(folder, { weights, contextTokens, steps });
+    },
     load,
   };
 }
@@ -189,7 +195,10 @@ function tabularFrozen(weights: Weights, startVersion: string, contextTokens: nu
       version = `${version}~${model.version}`.slice(-80);
     },
     // as a model without steps
-    save: (folder) => writeCheckpoint(folder, { weights, contextTokens, steps: 0 }),
+    async save(folder) {
+      const { writeCheckpoint } = await checkpoints();
+      await writeCheckpoint(folder, { weights, contextTokens, steps: 0 });
+    },
   };
 }
 
@@ -201,6 +210,7 @@ export async function openTabular(
   reading?: Reading,
   features?: Features,
 ): Promise<TabularModel> {
+  const { readCheckpoint } = await checkpoints();
   const { weights, contextTokens, steps } = await readCheckpoint(folder, prior, reading, features);
   return tabularModel(id, weights, contextTokens, steps);
 }

@@ -1,6 +1,6 @@
 /** Chat-completion requests of OpenAI's protocol, read into our words. */
 import { z } from "zod";
-import { withSystem, withTools } from "../../common/text/chatWire.ts";
+import { withSystem, withTools } from "../../common/text/systemMessage.ts";
 import type { Message, Tool } from "../../core/types.ts";
 
 /** What one request asks for. What is absent was not asked for. */

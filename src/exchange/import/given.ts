@@ -1,5 +1,6 @@
 /** Helpers for imported data: field names in either case, times, embedded JSON, and several forms of conversations. */
-import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
+import { chatMessage, toolOf } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice } from "../../core/served.ts";

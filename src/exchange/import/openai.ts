@@ -1,4 +1,5 @@
-import { toolOf, withTools } from "../../common/text/chatWire.ts";
+import { toolOf } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import { type Entry, type Importer, ignored } from "./entry.ts";
 import { demonstrations, example, preference } from "./examples.ts";

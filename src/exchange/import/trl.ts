@@ -1,5 +1,6 @@
-import { toolOf, withTools } from "../../common/text/chatWire.ts";
+import { toolOf } from "../../common/text/chatWire.ts";
 import { numberIn } from "../../common/text/numberIn.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { keyOf } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/types.ts";

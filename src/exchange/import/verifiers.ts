@@ -1,4 +1,5 @@
-import { toolOf, withTools } from "../../common/text/chatWire.ts";
+import { toolOf } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Target } from "../../core/served.ts";
 import type { Id, Message } from "../../core/types.ts";

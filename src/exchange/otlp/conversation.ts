@@ -1,5 +1,5 @@
 /** The conversation in a span of a model call, in today's and earlier semantic conventions. */
-import { withTools } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { jsonOrText } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice } from "../../core/served.ts";

@@ -1,6 +1,7 @@
 /** Reads chat-completion requests for the record; leniently, since the upstream refuses invalid requests. */
 
-import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
+import { chatMessage, toolOf } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/types.ts";
 

@@ -20,13 +20,20 @@ export function askingAsIs({ body }: Asked, { model }: Pick<Answerer, "model">):
   return { extra, asIs: true, ...(isNamed ? { body: JSON.stringify({ ...body, model }) } : {}) };
 }
 
-/** Requests token ids, log-probabilities and usage from exact versions; the version's model replaces the client's. */
-export function asking({ body, stream }: Asked, { model, exact }: Pick<Answerer, "model" | "exact">): Asking {
+/**
+ * Requests token ids, log-probabilities and usage from exact versions; the version's model replaces the client's.
+ * @param isCounted the call is paid from a budget: a streamed answer has to state its usage.
+ */
+export function asking(
+  { body, stream }: Asked,
+  { model, exact }: Pick<Answerer, "model" | "exact">,
+  isCounted = false,
+): Asking {
   const options = objectOf(body.stream_options) ?? {};
   const extra = {
     ids: exact !== undefined && body.return_token_ids !== true,
     logprobs: exact !== undefined && body.logprobs !== true,
-    usage: exact !== undefined && stream && options.include_usage !== true,
+    usage: (exact !== undefined || isCounted) && stream && options.include_usage !== true,
   };
   const named = model !== undefined && body.model !== model;
   if (!named && !extra.ids && !extra.logprobs && !extra.usage) return { extra };

@@ -26,6 +26,7 @@ import { responses } from "./responses.ts";
 import { type GatewayState, type RunningCall, runningCalls } from "./runningCalls.ts";
 import { sessionAccess } from "./sessionAccess.ts";
 import { type SessionTable, sessionTable } from "./sessions.ts";
+import type { Spending } from "./spending.ts";
 import { closing, notSpoken, passedUnrecorded } from "./unrecorded.ts";
 import type { LiveVersions } from "./versions.ts";
 
@@ -38,6 +39,8 @@ export interface GatewayOptions {
   /** Channels on which feedback can come; a call's header `x-whetstone-channels` overrides them. Default none. */
   readonly channels?: readonly string[];
   readonly sessions?: SessionTable;
+  /** Budgets of keys. Default: none is kept. */
+  readonly spending?: Spending;
   readonly now?: () => number;
   /** Called with one line at a time, never with secrets or message contents. */
   readonly log?: (line: string) => void;
@@ -62,9 +65,10 @@ export function gateway(options: GatewayOptions): Gateway {
   const sessions = options.sessions ?? sessionTable();
   const access = sessionAccess(production, sessions, log);
   const earlier = earlierResponses(production, log);
-  const calls = runningCalls({ recorder: noting(recorder, earlier), sessions, now, log });
+  const { spending } = options;
+  const calls = runningCalls({ recorder: noting(recorder, earlier, spending), sessions, now, log });
 
-  const passing = passedUnrecorded({ versions, access, calls, now });
+  const passing = passedUnrecorded({ versions, access, calls, now, ...(spending && { spending }) });
 
   const recorded =
     (protocol: Protocol) =>
@@ -92,6 +96,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const resumed = said.session === undefined ? undefined : access.resume(said.session);
       const who = only ? await access.within(said, only, resumed) : said;
       if (isRefused(who)) return refusal(who);
+      const purse = await spending?.purse(c.var.caller);
       const path = await pathOf(asked.prompt);
       // no await between here and `begin`: of two identical calls, the second sees the first
       const opened = sessions.open({ ...who, path });
@@ -101,12 +106,25 @@ export function gateway(options: GatewayOptions): Gateway {
       const { answerer } = chosen;
       const send = protocol.route === "/chat/completions" ? answerer.chat : answerer.others?.[protocol.route];
       if (!send) return refusal(notSpoken(protocol.route, chosen.version));
+      const unpaid = purse?.refusal(chosen.version, asked.model);
+      if (unpaid) return refusal(unpaid);
       const shown = listed(c.req.header("x-whetstone-channels"));
-      const underway: Underway = { id, asked, opened, ...user, chosen, channels: shown ?? channels, at };
+      const { key } = c.var.caller;
+      const keyed = key === undefined ? {} : { key };
+      const underway: Underway = {
+        id,
+        asked,
+        opened,
+        ...user,
+        ...keyed,
+        chosen,
+        channels: shown ?? channels,
+        at,
+      };
       const durable = c.req.header("x-whetstone-durable") === "1";
       const owner = { user: named.user, session: opened.session };
       const reader = protocol.reader?.((id, value) => earlier.note(owner, id, value));
-      const ask = reader ? askingAsIs(asked, answerer) : asking(asked, answerer);
+      const ask = reader ? askingAsIs(asked, answerer) : asking(asked, answerer, purse !== undefined);
       const plain = assembler(answerer.exact ?? "raw", isPlain(asked, answerer));
       const growing = reader ? readBy(reader, plain) : plain;
       const call = calls.begin({ underway, growing, durable, resumed, keepsId: ask.asIs === true });
@@ -135,14 +153,20 @@ export function gateway(options: GatewayOptions): Gateway {
 }
 
 /** Every recorded response can be named by a later request. */
-const noting = (recorder: GatewayOptions["recorder"], earlier: Earlier): typeof recorder => ({
+const noting = (
+  recorder: GatewayOptions["recorder"],
+  earlier: Earlier,
+  spending: Spending | undefined,
+): typeof recorder => ({
   ...recorder,
   record(response) {
     earlier.remember(response);
+    spending?.note(response);
     return recorder.record(response);
   },
   recordDurably(response) {
     earlier.remember(response);
+    spending?.note(response);
     return recorder.recordDurably(response);
   },
 });

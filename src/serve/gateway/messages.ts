@@ -1,5 +1,6 @@
 /** Anthropic's Messages API, read as the chat completions that its requests and answers amount to. */
-import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
+import { chatMessage, toolOf } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { type Json, type JsonObject, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Asked } from "./asked.ts";
 import type { AnswerReader, Protocol } from "./protocol.ts";

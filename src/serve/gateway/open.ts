@@ -5,6 +5,7 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { Answerer } from "./answerer.ts";
+import { firstOf, type Member } from "./firstOf.ts";
 import { upstreamBase } from "./target.ts";
 import { upstream } from "./upstream.ts";
 import { withArtefact } from "./withArtefact.ts";
@@ -29,13 +30,15 @@ export interface Openers {
 export interface Foundations {
   readonly over?: Answerer;
   readonly guide?: Answerer;
+  /** Those of an order. */
+  readonly members?: readonly Member[];
 }
 
 /** @throws WhetstoneError `config.invalid` if the version cannot be opened. */
 export async function openVersion(
   { id, name, backend }: Version,
   openers: Openers,
-  { over, guide }: Foundations = {},
+  { over, guide, members = [] }: Foundations = {},
 ): Promise<Answerer> {
   switch (backend.kind) {
     case "upstream":
@@ -52,6 +55,13 @@ export async function openVersion(
         "Serve it from the process that made it.",
       );
     }
+    case "firstOf":
+      if (members.length > 0) return firstOf(members);
+      throw cannot(
+        id,
+        "an order without versions",
+        "Name two or more with: whetstone versions add --first-of",
+      );
     case "artefact": {
       const read = openers.artefact;
       const first = await read?.(backend.artefact);
@@ -91,7 +101,7 @@ function kept<T>(first: T, read: () => Promise<T | undefined>): () => Promise<T>
 
 function openUpstream(
   id: string,
-  { url, model, keyEnv, exact }: Backing<"upstream">,
+  { url, model, keyEnv, exact, timeout, retries }: Backing<"upstream">,
   { environment, clientKeysFor }: Openers,
 ): Answerer {
   const key = keyEnv === undefined ? undefined : environment[keyEnv];
@@ -109,6 +119,8 @@ function openUpstream(
     ...(model === undefined ? {} : { model }),
     ...(key === undefined ? {} : { key }),
     ...(exact === undefined ? {} : { exact }),
+    ...(timeout === undefined ? {} : { patience: timeout }),
+    ...(retries === undefined ? {} : { retries }),
   });
 }
 
@@ -125,6 +137,25 @@ export function versionOf(stated: Backend, created: number, state = "", called?:
   return { id: `${readable}-${digest}`, name, backend, created };
 }
 
+/**
+ * The version that answers with the first of these that does, named after them.
+ * @throws WhetstoneError `option.range` for fewer than two, one twice, or an order within an order.
+ */
+export function orderOf(members: readonly Version[], now: number): Version {
+  const ids = members.map(({ id }) => id);
+  const nested = members.find(({ backend }) => backend.kind === "firstOf");
+  if (ids.length < 2 || new Set(ids).size < ids.length || nested) {
+    throw new WhetstoneError("option.range", {
+      where: "first of",
+      got: nested ? `${nested.id}, which is an order itself` : ids.join(", ") || "nothing",
+      expected: "two or more different versions that are no orders",
+      fix: "Name each version once, in the order in which they are to be asked.",
+    });
+  }
+  const called = members.map(({ name }) => name).join(" then ");
+  return versionOf({ kind: "firstOf", versions: ids }, now, "", called);
+}
+
 /** Most characters of a version's name in its id. */
 const mostReadable = 100;
 
@@ -136,6 +167,8 @@ function nameOf(backend: Backend): string {
       return backend.folder.split(/[\\/]/).filter(Boolean).slice(-2).join("/") || "run";
     case "local":
       return backend.name;
+    case "firstOf":
+      return backend.versions.join("-then-");
     case "artefact":
       return `${backend.over}+${backend.artefact.slice(0, 8)}`;
   }

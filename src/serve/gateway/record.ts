@@ -5,6 +5,7 @@ import type { Answerer } from "./answerer.ts";
 import type { Asked } from "./asked.ts";
 import type { Assembled } from "./assemble.ts";
 import { cutTag, type Opened, type Place, prefixTag } from "./sessions.ts";
+import { keyTag } from "./spending.ts";
 import type { ChosenVersion } from "./versions.ts";
 
 /** A running call. */
@@ -13,6 +14,8 @@ export interface Underway {
   readonly asked: Asked;
   readonly opened: Opened;
   readonly user?: Id;
+  /** Id of the key that it was made with. */
+  readonly key?: Id;
   readonly chosen: ChosenVersion;
   readonly channels: readonly string[];
   /** Milliseconds since 1970. */
@@ -35,7 +38,7 @@ export const logprobsTag = "whetstone.logprobs";
 export const upstreamTag = "whetstone.upstream";
 
 export function served(
-  { id, asked, opened, user, chosen, channels, at }: Underway,
+  { id, asked, opened, user, key, chosen, channels, at }: Underway,
   { choices, usage, id: upstreamId }: Assembled,
   place: Place,
   end: End,
@@ -65,6 +68,7 @@ export function served(
     tags: {
       ...asked.tags,
       ...end.tags,
+      ...(key === undefined ? {} : { [keyTag]: key }),
       ...(upstreamId === undefined ? {} : { [upstreamTag]: upstreamId }),
       ...(place.cut ? { [cutTag]: place.cut } : {}),
       ...(place.prefix ? { [prefixTag]: place.prefix } : {}),

@@ -1,5 +1,6 @@
 /** OpenAI's Responses API, read as the chat completions that its requests and answers amount to. */
-import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
+import { chatMessage, toolOf } from "../../common/text/chatWire.ts";
+import { withTools } from "../../common/text/systemMessage.ts";
 import { type Json, type JsonObject, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import { type Asked, tagsOf } from "./asked.ts";
 import type { AnswerReader, EarlierItems, Protocol } from "./protocol.ts";

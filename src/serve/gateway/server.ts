@@ -16,6 +16,7 @@ import { versionRoutes } from "../versions.ts";
 import { gateway } from "./gateway.ts";
 import type { GatewayState } from "./runningCalls.ts";
 import { sessionTable } from "./sessions.ts";
+import { spending } from "./spending.ts";
 import type { LiveVersions } from "./versions.ts";
 
 /** Settings of {@link serveProduction}. */
@@ -75,6 +76,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     versions,
     gate: door,
     sessions,
+    spending: spending(production, Date.now),
     log,
     ...(options.channels ? { channels: options.channels } : {}),
   });

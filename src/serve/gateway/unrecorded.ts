@@ -1,9 +1,10 @@
 /** Calls that are passed on and counted, and not recorded, since they are no turns of a conversation: embeddings, counts of tokens. */
 import type { Context } from "hono";
 import { messageOf } from "../../core/errors.ts";
-import { type Json, objectOf } from "../../core/json.ts";
+import { type Json, objectOf, textOf } from "../../core/json.ts";
 import { type BodyLimits, chatBody, readJson } from "../../http/body.ts";
 import type { Gated } from "../auth.ts";
+import { type Tokens, tokensIn } from "../costs.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import { sendResponse } from "../sendResponse.ts";
@@ -17,6 +18,7 @@ import type { Route } from "./protocol.ts";
 import { unreachable } from "./relay.ts";
 import type { RunningCalls } from "./runningCalls.ts";
 import type { SessionAccess } from "./sessionAccess.ts";
+import type { Spending } from "./spending.ts";
 import type { LiveVersions } from "./versions.ts";
 
 /** What {@link passedUnrecorded} needs of the gateway. */
@@ -25,11 +27,12 @@ export interface PassingParts {
   readonly access: SessionAccess;
   readonly calls: RunningCalls;
   readonly now: () => number;
+  readonly spending?: Spending;
 }
 
 /** Passes a call on, byte for byte in both directions, under the same keys and limits as a conversation. */
 export const passedUnrecorded =
-  ({ versions, access, calls, now }: PassingParts) =>
+  ({ versions, access, calls, now, spending }: PassingParts) =>
   async (c: Context<Gated>, route: Exclude<Route, "/chat/completions">): Promise<Response> => {
     if (calls.isDraining) return refusal(closing);
     const read = await inDeployment(
@@ -45,11 +48,16 @@ export const passedUnrecorded =
     const resumed = only && said.session !== undefined ? access.resume(said.session) : undefined;
     const who = only ? await access.within(said, only, resumed) : said;
     if (isRefused(who)) return refusal(who);
+    // counting tokens costs nothing
+    const purse = route === "/embeddings" ? await spending?.purse(c.var.caller) : undefined;
     const id = orderedId(now());
     const user = who.user === undefined ? {} : { user: who.user };
     const chosen = versions.choose({ session: who.session ?? id, response: id, ...user });
     const send = chosen.answerer.others?.[route];
     if (!send) return refusal(notSpoken(route, chosen.version));
+    const model = textOf(objectOf(read.json)?.model) ?? "";
+    const unpaid = purse?.refusal(chosen.version, model);
+    if (unpaid) return refusal(unpaid);
     const mine = { "x-whetstone-version": chosen.version };
     const gone = c.req.raw.signal;
     const leave = calls.beginUnrecorded();
@@ -66,6 +74,7 @@ export const passedUnrecorded =
         requireBounded(length);
         chunks.push(chunk);
       }
+      if (answered.status < 400) purse?.note(chosen.version, model, tokensRead(chunks, read.bytes));
       const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
       return await sendResponse(c, head, Buffer.concat(chunks));
     } catch (e) {
@@ -83,6 +92,13 @@ function counted(route: Route, json: Json, { model }: Pick<Answerer, "model">): 
   const body = objectOf(json);
   const isOther = route === "/messages/count_tokens" && model !== undefined && body?.model !== model;
   return isOther && body ? JSON.stringify({ ...body, model }) : undefined;
+}
+
+/** Tokens that an answer with embeddings states to have read, at its end; else estimated from the request. */
+function tokensRead(answer: readonly Uint8Array[], request: Uint8Array): Tokens {
+  const end = Buffer.concat(answer).subarray(-500).toString("latin1");
+  const stated = /"(?:prompt|total)_tokens"\s*:\s*(\d{1,9})/.exec(end)?.[1];
+  return { input: stated === undefined ? tokensIn(request.length) : Number(stated), output: 0 };
 }
 
 export const closing: Refused = {

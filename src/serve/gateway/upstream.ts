@@ -6,6 +6,7 @@ import { said } from "../../http/body.ts";
 import { decoded, textOf } from "./answerBody.ts";
 import type { Answered, Answerer, Call } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";
+import { retried } from "./firstOf.ts";
 import type { Route } from "./protocol.ts";
 import { guardedLookup, upstreamBase } from "./target.ts";
 
@@ -21,15 +22,18 @@ export interface UpstreamOptions {
   readonly exact?: LogprobMode;
   /** Milliseconds until a response begins, and between its chunks. Default 10 minutes, since long reasoning may send nothing. */
   readonly patience?: number;
+  /** Further tries where the call was not taken; see `retried`. Default 0. */
+  readonly retries?: number;
 }
 
 /**
- * Calls go to that address only: redirects are passed on, not followed. Connections are kept alive. A call is sent once; a call
- * with an `Idempotency-Key` is sent a second time if the connection breaks before a response begins.
+ * Calls go to that address only: redirects are passed on, not followed. Connections are kept alive. A call is sent once, and
+ * again only where it was not taken (`retries`); a call with an `Idempotency-Key` is sent a second time if the connection
+ * breaks before a response begins.
  * @throws WhetstoneError `config.invalid` for an address that may not be called.
  */
 export function upstream(options: UpstreamOptions): Answerer {
-  const { key, clientKeys = false, model, exact, patience = 600_000 } = options;
+  const { key, clientKeys = false, model, exact, patience = 600_000, retries = 0 } = options;
   const base = upstreamBase(options.url);
   const { origin, pathname } = new URL(base);
   const path = pathname === "/" ? "" : pathname;
@@ -44,7 +48,10 @@ export function upstream(options: UpstreamOptions): Answerer {
     if (isAzure(origin)) return { "api-key": key };
     return keyHeader === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
   };
-  async function post(route: Route, call: Call): Promise<Answered> {
+  const post = (route: Route, call: Call): Promise<Answered> =>
+    retried(() => postOnce(route, call), call, retries);
+
+  async function postOnce(route: Route, call: Call): Promise<Answered> {
     const { body, headers, gone, query = "" } = call;
     const send = () =>
       pool.request({

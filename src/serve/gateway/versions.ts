@@ -5,6 +5,7 @@ import type { Id } from "../../core/types.ts";
 import { assign, unitOf } from "../../release/split.ts";
 import type { TrafficStore } from "../../store/trafficStore.ts";
 import type { Answerer } from "./answerer.ts";
+import type { Member } from "./firstOf.ts";
 import type { Foundations } from "./open.ts";
 
 /** The version that answers a call, and how it was chosen. */
@@ -65,8 +66,16 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
       id === undefined ? undefined : await answererOf(id, versions, used);
     const [over, guide] =
       backend.kind === "artefact" ? [await on(backend.over), await on(backend.guide)] : [];
+    const members: Member[] = [];
+    for (const member of backend.kind === "firstOf" ? backend.versions : [])
+      members.push({ version: member, answerer: await answererOf(member, versions, used) });
     const making =
-      opened.get(version.id) ?? open(version, { ...(over && { over }), ...(guide && { guide }) });
+      opened.get(version.id) ??
+      open(version, {
+        ...(over && { over }),
+        ...(guide && { guide }),
+        ...(members.length > 0 && { members }),
+      });
     opened.set(version.id, making);
     try {
       return await making;

@@ -64,6 +64,7 @@ const instances = new Set<unknown>();
 
 async function instance(checked: boolean): Promise<GPU> {
   if ("navigator" in globalThis && "gpu" in globalThis.navigator) return globalThis.navigator.gpu as GPU;
+  if (globalThis.process?.versions?.node === undefined) throw new Error("a browser without WebGPU");
   const { create, globals } = await import("webgpu");
   Object.assign(globalThis, globals);
   const on = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia", "use_vulkan_memory_model"];
@@ -116,7 +117,7 @@ export async function openGpu({ checked = false, software = false }: GpuOptions 
     new TensorError("gpu", {
       got,
       expected: "a graphics adapter with Vulkan, Metal or Direct3D 12",
-      fix: "Run whetstone doctor, which says what is missing and how to install it; or use --device cpu.",
+      fix: "Run whetstone doctor, which says what is missing and how to install it; or use --device cpu. In a page: another browser, or tabularEngine.",
     });
   const api = await instance(checked).catch((e) => {
     throw missing(messageOf(e).split("\n")[0]!);

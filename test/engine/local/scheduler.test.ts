@@ -1,6 +1,8 @@
 // The order in which the engine thread answers, with a model's sampler that is a counter.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Request } from "../../../src/engine/local/protocol.ts";
 import type { Sampler } from "../../../src/engine/local/sampler.ts";
 import { scheduler } from "../../../src/engine/local/scheduler.ts";
@@ -38,6 +40,7 @@ async function orderOf(
   });
   const send = scheduler({
     sampling,
+    nextTurn,
     async answer({ call, args }) {
       const name = `${call} ${args.filter((x) => typeof x === "number").join(" ")}`;
       if (call !== "sample") log.push(name);

@@ -8,9 +8,10 @@ import type { Model, Sample } from "../../../src/core/model.ts";
 import type { Objective } from "../../../src/core/objective.ts";
 import type { Cotangents, Wanted } from "../../../src/core/outputs.ts";
 import { randomStream } from "../../../src/core/random.ts";
+import type { Host } from "../../../src/engine/local/caller.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { type DecoderConfig, plain } from "../../../src/engine/local/config.ts";
-import { type Host, startHost } from "../../../src/engine/local/host.ts";
+import { startHost } from "../../../src/engine/local/host.ts";
 import { localModel } from "../../../src/engine/local/model.ts";
 import { gridOf } from "../../../src/engine/local/packing.ts";
 import {
@@ -105,6 +106,7 @@ export function bench(threads = 2, prefixBytes = 0): Bench {
         host,
         architecture,
         tokenizer: files,
+        codec: chatCodec(files),
         reader,
         places: options.places ?? 4096,
         grid: gridOf(device),

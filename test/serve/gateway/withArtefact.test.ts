@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { promptAdditionOf, withPromptAddition } from "../../../src/common/artefacts/applyArtefact.ts";
 import { writtenBy } from "../../../src/common/artefacts/origins.ts";
-import { chatMessage, toolOf, withTools } from "../../../src/common/text/chatWire.ts";
+import { chatMessage, toolOf } from "../../../src/common/text/chatWire.ts";
+import { withTools } from "../../../src/common/text/systemMessage.ts";
 import {
   type Artefact,
   artefactVersion,

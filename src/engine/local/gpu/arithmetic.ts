@@ -116,7 +116,7 @@ export function arithmetic(gpu: Gpu): Arithmetic {
     const old = known.get(key);
     if (old) return old;
     if (known.size >= mostKnown) known.clear();
-    const made = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
+    const made = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [...entries] });
     known.set(key, made);
     return made;
   }

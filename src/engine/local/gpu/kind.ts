@@ -19,8 +19,10 @@ import { type Arrays, type Unit, unitsOf } from "./units.ts";
 export interface GpuSettings {
   /** "f16": products by tensor cores, where the adapter has them; weights and sums stay in 32 bits. */
   readonly precision: Precision;
-  /** For tests: kernels check every index, and a software adapter will do. */
+  /** For tests: kernels check every index. */
   readonly checked?: boolean;
+  /** Whether a software adapter will do. Default: in tests alone. */
+  readonly software?: boolean;
 }
 
 /** What all models of a device share. */

@@ -1,5 +1,5 @@
 /** Models whose weights, moments, gradients and caches stay on a GPU, computed with by kernels in WGSL. */
-import { openGpu } from "../../../tensor/wgsl/device.ts";
+import { type AdapterFacts, openGpu } from "../../../tensor/wgsl/device.ts";
 import { arena, fromGpu, upload } from "../../../tensor/wgsl/program.ts";
 import type { ComputeDevice, DeviceModel } from "../deviceModel.ts";
 import type { Weights } from "../parameters.ts";
@@ -13,6 +13,7 @@ import { type Arrays, arraysOf, joinedParts, named, type Unit } from "./units.ts
 
 /** What benches ask of a device. */
 export interface GpuDevice extends ComputeDevice {
+  readonly adapter: AdapterFacts;
   close(): void;
   /** Bytes of all memory that it has allocated. */
   bytes(): number;
@@ -22,8 +23,8 @@ export interface GpuDevice extends ComputeDevice {
 
 /** @throws TensorError if there is no GPU. */
 export async function gpuDevice(settings: GpuSettings): Promise<GpuDevice> {
-  const { checked = false } = settings;
-  const gpu = await openGpu({ checked, software: checked || process.env.WHETSTONE_SOFTWARE_GPU === "1" });
+  const { checked = false, software = checked } = settings;
+  const gpu = await openGpu({ checked, software });
   const device: Device = {
     gpu,
     held: heldArrays(gpu),
@@ -35,6 +36,7 @@ export async function gpuDevice(settings: GpuSettings): Promise<GpuDevice> {
   };
   const kinds = new Map<string, Kind>();
   return {
+    adapter: gpu.adapter,
     close: () => gpu.close(),
     bytes: () => gpu.bytes(),
     async profile() {

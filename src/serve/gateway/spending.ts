@@ -1,0 +1,132 @@
+/** Budgets of keys: what each has spent in its period, and whether a call may still be made. */
+import { type Budget, periodEnd, periodStart } from "../../core/budget.ts";
+import type { ServedResponse } from "../../core/served.ts";
+import type { Id } from "../../core/types.ts";
+import type { TrafficStore } from "../../store/trafficStore.ts";
+import { dollars, type PriceTable, priceTable, type Tokens } from "../costs.ts";
+import type { Refused } from "../refusal.ts";
+
+/** Name of the tag with the id of the key that a call was made with. */
+export const keyTag = "whetstone.key";
+
+/** A key's budget as it stands. */
+export interface Purse {
+  /** Why a call may not be made, if so. @param model that the client names. */
+  refusal(version: Id, model: string): Refused | undefined;
+  /** Counts a call that is not recorded. */
+  note(version: Id, model: string, tokens: Tokens): void;
+}
+
+/** What keys with a budget have spent. */
+export interface Spending {
+  /** Reads what the key has spent, prices and versions; undefined for a key without a budget. */
+  purse(key: { readonly key?: Id; readonly budget?: Budget }): Promise<Purse | undefined>;
+  /** Counts a call that is being recorded. */
+  note(response: ServedResponse): void;
+}
+
+interface Spent {
+  readonly from: number;
+  usd: number;
+  /** Ids of the calls that were counted while the store is read. */
+  readonly counted: Set<Id>;
+  reading: boolean;
+}
+
+/** Milliseconds for which prices and versions are kept. */
+const fresh = 2000;
+
+/**
+ * Sums are kept in memory; the first call of a key in a period reads what is stored of it. Several servers on one store count
+ * each other's calls only then. Calls that run at the same time may exceed a budget by what they cost.
+ */
+export function spending(
+  production: Pick<TrafficStore, "responses" | "prices" | "versions">,
+  now: () => number,
+): Spending {
+  const spent = new Map<Id, { readonly sum: Spent; readonly ready: Promise<void> }>();
+  let table: { readonly at: number; readonly made: Promise<PriceTable> } | undefined;
+  let latest: PriceTable = priceTable([], []);
+
+  async function current(): Promise<PriceTable> {
+    if (!table || now() - table.at >= fresh || now() < table.at) {
+      const made = Promise.all([production.prices(), production.versions()]).then((read) =>
+        priceTable(...read),
+      );
+      table = { at: now(), made };
+      made.catch(() => {
+        table = undefined;
+      });
+    }
+    latest = await table.made;
+    return latest;
+  }
+
+  async function read(key: Id, sum: Spent, prices: PriceTable): Promise<void> {
+    try {
+      for await (const response of production.responses({ from: sum.from })) {
+        if (response.tags[keyTag] === key && !sum.counted.has(response.id))
+          sum.usd += prices.costOf(response) ?? 0;
+      }
+    } finally {
+      sum.reading = false;
+      sum.counted.clear();
+    }
+  }
+
+  async function sumOf(key: Id, from: number, prices: PriceTable): Promise<Spent> {
+    let known = spent.get(key);
+    if (known?.sum.from !== from) {
+      const sum: Spent = { from, usd: 0, counted: new Set(), reading: true };
+      known = { sum, ready: read(key, sum, prices) };
+      spent.set(key, known);
+      // read again by the next call
+      known.ready.catch(() => spent.delete(key));
+    }
+    await known.ready;
+    return known.sum;
+  }
+
+  return {
+    async purse({ key, budget }) {
+      if (key === undefined || budget === undefined) return undefined;
+      const prices = await current();
+      const sum = await sumOf(key, periodStart(budget, now()), prices);
+      return {
+        refusal(version, model) {
+          const unpriced = prices.of(version, model).find(({ price }) => price === undefined);
+          if (unpriced) return noPrice(unpriced.model);
+          return sum.usd >= budget.usd ? isSpent(budget, now()) : undefined;
+        },
+        note(version, model, tokens) {
+          const [priced] = prices.of(version, model);
+          if (priced?.price !== undefined) sum.usd += dollars(priced.price, tokens);
+        },
+      };
+    },
+    note(response) {
+      const known = spent.get(response.tags[keyTag] ?? "");
+      if (!known || response.at < known.sum.from) return;
+      if (known.sum.reading) known.sum.counted.add(response.id);
+      known.sum.usd += latest.costOf(response) ?? 0;
+    },
+  };
+}
+
+const noPrice = (model: string): Refused => ({
+  status: 403,
+  code: "no_price",
+  message: `This key has a budget, and the model "${model}" has no price. Set it, in dollars per million tokens read and written, with: whetstone prices set '${model}' 0.25,2`,
+});
+
+/** Without a time to wait: clients would otherwise ask again, and again. */
+function isSpent(budget: Budget, now: number): Refused {
+  const end = periodEnd(budget, now);
+  const until =
+    end === undefined ? "" : ` It begins anew at ${new Date(end).toISOString().slice(0, 16)} UTC.`;
+  return {
+    status: 429,
+    code: "budget_spent",
+    message: `The budget of this key is spent: $${budget.usd} ${budget.per === "ever" ? "in all" : `a ${budget.per}`}.${until}`,
+  };
+}
