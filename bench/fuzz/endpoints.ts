@@ -160,7 +160,7 @@ export function endpointsOf(there: There): readonly Endpoint[] {
     { route: "GET /v1/feedback.js" },
     { route: "POST /v1/feedback/tokens", body: { session: "s1", expiresIn: 60 } },
     { route: "GET /v1/responses/:id", path: `/v1/responses/${response}` },
-    { route: "GET /v1/sessions", path: "/v1/sessions?limit=3&offset=2" },
+    { route: "GET /v1/sessions", path: "/v1/sessions?limit=3&offset=2&text=a&failed=true&preview=true" },
     { route: "GET /v1/sessions/:id", path: `/v1/sessions/${session}` },
     { route: "POST /v1/keys", body: { label: "k", scopes: ["read"], expiresIn: 60 } },
     { route: "GET /v1/keys" },

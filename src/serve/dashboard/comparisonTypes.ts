@@ -1,6 +1,5 @@
 /** JSON types of the dashboard's API: comparisons that `whetstone compare` wrote. */
-import type { Value } from "./episodeTypes.ts";
-import type { Range } from "./types.ts";
+import type { Range, Value } from "./numberTypes.ts";
 
 export interface ComparisonRow {
   /** Name of its folder. */

@@ -1,7 +1,5 @@
 /** JSON types of the dashboard's API: episodes. */
-
-/** A number in JSON: NaN is null. */
-export type Value = number | null;
+import type { Value } from "./numberTypes.ts";
 
 export interface EpisodeRow {
   readonly iteration: number;

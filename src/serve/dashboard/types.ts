@@ -12,18 +12,11 @@ import type { Evaluation } from "../../store/runStore.ts";
 import type { RunState } from "../../store/schema.ts";
 import type { CheckEvidence } from "../../train/check.ts";
 import type { Computed } from "./computed.ts";
-import type { Value } from "./episodeTypes.ts";
+import type { Range, Value } from "./numberTypes.ts";
 
 export type * from "./comparisonTypes.ts";
 export type * from "./episodeTypes.ts";
-
-/** An interval; a bound is null if it is infinite, as with a single observation. */
-export interface Range {
-  readonly mean: Value;
-  readonly low: Value;
-  readonly high: Value;
-  readonly n: number;
-}
+export type * from "./numberTypes.ts";
 
 export interface RunRow {
   readonly id: string;
