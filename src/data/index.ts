@@ -1,2 +1,3 @@
 export { type ReservedOptions, reserved } from "./reserved.ts";
 export { type UniformOptions, type UniformState, uniform } from "./uniform.ts";
+export { formatsOf, originalOf, posed } from "./variants.ts";

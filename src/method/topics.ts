@@ -218,6 +218,10 @@ export const topics: readonly Topic[] = [
       "no spread",
     ],
     means: ["fails", "failed tasks", "difficulty", "hard", "curriculum", "gradient", "spread", "unaided"],
+    about: {
+      holds: inFamily("curriculum"),
+      why: "is about what to train on next, and with how much help",
+    },
   },
   {
     asked: [

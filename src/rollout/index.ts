@@ -37,3 +37,4 @@ export {
   retryWithFeedback,
 } from "./retryWithFeedback.ts";
 export { type SelfPlayOptions, selfPlay } from "./selfPlay.ts";
+export { type Joining, type WithReplayOptions, withReplay } from "./withReplay.ts";

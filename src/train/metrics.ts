@@ -1,17 +1,18 @@
 /** The metrics of an iteration, by name. */
 import { gapSpread, isGapSum } from "../common/statistics/gaps.ts";
 import type { Experience } from "../core/slots.ts";
-import { type Stats, succeeded } from "../core/types.ts";
+import { type Stats, succeeded, type Trajectory } from "../core/types.ts";
 import { average, rewardOf } from "./evaluate.ts";
 import type { Iteration } from "./running.ts";
 import type { RunState } from "./state.ts";
 
+/** Demonstrations and attempts that are trained on again do not show what the policy can do now. */
+const isOwn = ({ origin }: Trajectory): boolean => origin !== "demonstrated" && origin !== "replayed";
+
 /** Shares of the groups in which every attempt succeeded, and in which none did. What is compared with nobody is no group. */
 function groupShares({ units, trajectories }: Experience): Stats {
   const won = new Map(
-    trajectories.flatMap((t) =>
-      t.end.kind === "failed" || t.origin === "demonstrated" ? [] : [[t.id, succeeded(t)]],
-    ),
+    trajectories.flatMap((t) => (t.end.kind === "failed" || !isOwn(t) ? [] : [[t.id, succeeded(t)]])),
   );
   const groups = [...Map.groupBy(units, ({ group }) => group).values()]
     .map((members) => members.flatMap((unit) => unit.members.flatMap((id) => won.get(id) ?? [])))
@@ -32,8 +33,7 @@ export function metricsOf(
   state: RunState,
   elsewhere: (trajectory: string) => boolean = () => false,
 ): Stats {
-  // demonstrations do not show what the policy can do
-  const own = experience.trajectories.filter((t) => t.origin !== "demonstrated");
+  const own = experience.trajectories.filter(isOwn);
   const ended = own.filter((t) => t.end.kind !== "failed");
   const tokens = own.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
   const here = own

@@ -46,6 +46,8 @@ export const questions: readonly Question[] = [
   {
     ask: "every attempt fails, so there is no gradient",
     first: [
+      "ghpo-hints",
+      "cog-drift",
       "critique-grpo",
       "agent-rlvr",
       "ahpo",
@@ -87,6 +89,8 @@ export const questions: readonly Question[] = [
   {
     ask: "tasks are too hard at first",
     first: [
+      "ghpo-hints",
+      "cog-drift",
       "ariadne-mazes",
       "scrl-subproblem-curriculum",
       "a-grae",

@@ -11,67 +11,11 @@ import Anthropic from "@anthropic-ai/sdk";
 import { embed, generateText, isStepCount, streamText, tool } from "ai";
 import OpenAI, { AzureOpenAI } from "openai";
 import { z } from "zod";
-import { type Body, jsonHead, messageTo, reply, responseTo } from "./providers.ts";
+import { providers } from "./providers.ts";
 import { before } from "./world.ts";
 
-const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-
-/** A chat completion: a call of the tool that is offered, else a greeting. */
-function completionTo(body: Body, n: number): { readonly whole: Body; readonly chunks: readonly Body[] } {
-  const isCall = Array.isArray(body.tools) && !JSON.stringify(body.messages).includes('"tool"');
-  const calls = [{ id: "call_1", type: "function", function: { name: "look", arguments: '{"word":"cat"}' } }];
-  const said = isCall ? { content: null, tool_calls: calls } : { content: `Grüße ${n}` };
-  const finish_reason = isCall ? "tool_calls" : "stop";
-  const head = { id: `chatcmpl-${n}`, created: 1, model: "m" };
-  const message = { role: "assistant", ...said };
-  const delta = isCall ? { ...message, tool_calls: [{ index: 0, ...calls[0] }] } : message;
-  return {
-    whole: { ...head, object: "chat.completion", choices: [{ index: 0, message, finish_reason }], usage },
-    chunks: [
-      { ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: null }] },
-      { ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta: {}, finish_reason }] },
-    ],
-  };
-}
-
-let answers = 0;
 const queries: string[] = [];
-const at = await before((body, response, request) => {
-  const { pathname, search } = new URL(request.url!, "http://upstream");
-  queries.push(search);
-  const n = ++answers;
-  switch (pathname) {
-    case "/v1/models":
-      return response.writeHead(200, jsonHead).end('{"object":"list","data":[{"id":"m","object":"model"}]}');
-    case "/v1/embeddings":
-      return response
-        .writeHead(200, jsonHead)
-        .end(
-          '{"data":[{"index":0,"embedding":[0.5,-1]}],"model":"m","usage":{"prompt_tokens":2,"total_tokens":2}}',
-        );
-    case "/v1/messages/count_tokens":
-      return response.writeHead(200, jsonHead).end('{"input_tokens":4}');
-    case "/v1/completions":
-      return response.writeHead(200, jsonHead).end(
-        JSON.stringify({
-          id: `cmpl-${n}`,
-          choices: [{ index: 0, text: `Grüße ${n}`, finish_reason: "stop" }],
-          usage,
-        }),
-      );
-    case "/v1/chat/completions": {
-      const { whole, chunks } = completionTo(body, n);
-      if (body.stream !== true) return response.writeHead(200, jsonHead).end(JSON.stringify(whole));
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const chunk of chunks) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-      return response.end("data: [DONE]\n\n");
-    }
-    default: {
-      const { whole, events } = (pathname === "/v1/responses" ? responseTo : messageTo)(body, n);
-      return reply(response, whole, body.stream === true ? events : undefined, undefined);
-    }
-  }
-});
+const at = await before(providers(queries));
 after(() => at.close());
 
 const said = (): string => at.responses.at(-1)!.choices[0]!.message.content;

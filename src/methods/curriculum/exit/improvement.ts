@@ -1,0 +1,62 @@
+import { overAll, tokenRange } from "../../../common/tokens/tokenRanges.ts";
+import type { Advantage, Feedback } from "../../../core/slots.ts";
+import { paid, type Trajectory } from "../../../core/types.ts";
+
+/** Column with 1 for the tokens of turns that this episode made, and 0 for those that it took over. */
+export const newColumn = "new";
+
+/** Quality of an attempt before the turn at which this episode began: the rewards of the turns that it took over. 0 at a start. */
+export const qualityBefore = (t: Trajectory): number =>
+  paid({ ...t, turns: t.turns.slice(0, t.lineage?.turn ?? 0) });
+
+/**
+ * The share of what was still missing that an episode improved:
+ *
+ *     R = max(0, (Q − Q_prev) / (1 − Q_prev + 1e-6))
+ *
+ * Q: the sum of all its rewards, in [0, 1]; Q_prev: that of the turns that it took over. From the start, R = Q up to 1e-6.
+ */
+export function improvementOf(t: Trajectory): number {
+  const before = qualityBefore(t);
+  return Math.max(0, (paid(t) - before) / (1 - before + 1e-6));
+}
+
+/**
+ * The improvement of each episode, on channel "outcome"; none for a failed one.
+ * Paper: "Bootstrapping Task Spaces for Self-Improvement".
+ */
+export const improvement =
+  (): Feedback =>
+  async (_ctx, { trajectories }) =>
+    trajectories
+      .filter((t) => t.end.kind !== "failed")
+      .map((t) => ({
+        kind: "reward",
+        channel: "outcome",
+        about: [{ trajectory: t.id }],
+        value: improvementOf(t),
+        source: "environment",
+      }));
+
+/**
+ * Marks the tokens that an episode made itself in {@link newColumn}; advantages stay as they are. The turns that it took over are
+ * its context, and are not trained on.
+ * Paper: "Bootstrapping Task Spaces for Self-Improvement".
+ */
+export function newTurns(): Advantage<null> {
+  return {
+    name: "newTurns",
+    init: () => null,
+    apply: ({ trajectories }, _state, soFar) => {
+      const column = new Map(
+        trajectories.map((t) => {
+          const own = overAll(t, 1);
+          const first = t.lineage?.turn ?? 0;
+          if (first > 0) own.fill(0, 0, tokenRange(t, { trajectory: t.id, turn: first - 1 })[1]);
+          return [t.id, own] as const;
+        }),
+      );
+      return { advantages: soFar ?? new Map(), next: null, stats: {}, columns: { [newColumn]: column } };
+    },
+  };
+}
