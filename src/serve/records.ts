@@ -118,17 +118,19 @@ async function lookInto(
   { id, responses }: SessionSummary,
 ): Promise<Pick<SessionRow, "preview" | "usage">> {
   let preview: string | undefined;
-  const usage = { input: 0, output: 0 };
+  let usage: SessionRow["usage"];
   for await (const response of production.responses({ session: id })) {
     preview ??= response.prompt
       .find(({ role }) => role === "user")
       ?.content.slice(0, mostPreviewed)
       .toWellFormed();
     if (responses > mostLookedInto) return { ...(preview !== undefined && { preview }) };
-    usage.input += response.usage?.input ?? 0;
-    usage.output += response.usage?.output ?? 0;
+    if (response.usage) {
+      const { input, output } = response.usage;
+      usage = { input: input + (usage?.input ?? 0), output: output + (usage?.output ?? 0) };
+    }
   }
-  return { ...(preview !== undefined && { preview }), usage };
+  return { ...(preview !== undefined && { preview }), ...(usage && { usage }) };
 }
 
 const maySee = (c: Context<Gated>, found: ServedResponse): boolean =>

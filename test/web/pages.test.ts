@@ -72,7 +72,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
     ["methods", () => "/methods?family=credit", /igpo/],
     ["method", () => "/methods/turn-ppo", /Mechanism.*Mathematics.*Composition.*Evidence.*Try it/s],
     ["inbox", () => "/inbox", /Correction: Asmara is in Eritrea\..*Asmara is in Kenya\./s],
-    ["sessions", () => "/sessions", /s1.*ann/s],
+    ["sessions", () => "/sessions", /Where is Asmara\?.*ann.*s1/s],
     ["session", () => "/sessions/s1", /I asked where it is\..*Asmara is in Kenya\..*Correct/s],
     ["versions", () => "/versions", /base baseline.*tuned.*Splits/s],
     ["artefacts", () => "/artefacts", /geography.*3 versions.*a capital that was wrong.*60\.0 %/s],

@@ -2,10 +2,11 @@
 import { useEffect } from "preact/hooks";
 import type { SessionRow, SessionsBody } from "../../../src/serve/records.ts";
 import { useLoaded } from "../api.ts";
+import { measureWords } from "../parts/guardrailWords.ts";
 import { useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { duration, moment } from "../parts/words.ts";
+import { moment } from "../parts/words.ts";
 
 /** Sessions of one page. */
 const perPage = 50;
@@ -29,7 +30,7 @@ const columns: readonly Column<SessionRow>[] = [
     value: ({ failed }) => failed,
   },
   { name: "Signals", cell: ({ signals }) => signals },
-  { name: "Time a reply", cell: ({ ms }) => duration(ms / 1000), value: ({ ms }) => ms / 1000 },
+  { name: "Time a reply", cell: ({ ms }) => measureWords("latency", ms), value: ({ ms }) => ms / 1000 },
   {
     name: "Tokens in, out",
     cell: ({ usage }) =>
