@@ -52,6 +52,8 @@ interface Row {
   readonly curve: readonly Followed[];
 }
 
+const rounded = (x: number): number => Math.round(1e5 * x) / 1e5;
+
 const root = join(import.meta.dirname, "..");
 const file = join(root, "bench", "results", "self-play.jsonl");
 const rows: Row[] = existsSync(file)
@@ -81,7 +83,11 @@ for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
       const row = {
         ...{ game: game.name, arm: arm.name, seed, iterations },
         games: counters.episodes ?? 0,
-        curve: following.curve,
+        curve: following.curve.map(({ iteration: at, last, average }) => ({
+          iteration: at,
+          last: rounded(last),
+          average: rounded(average),
+        })),
       };
       rows.push(row);
       appendFileSync(file, `${JSON.stringify(row)}\n`);

@@ -43,5 +43,5 @@ export function panels(
     ].join("\n");
   });
   const [width, height] = [2 * (wide + left + 10) + 10, legendAt + 20 * Math.ceil(names.length / 3)];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#777">\n${[...body, ...legend].join("\n")}\n</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#777">\n<title>Curves of exploitability over training</title>\n${[...body, ...legend].join("\n")}\n</svg>\n`;
 }

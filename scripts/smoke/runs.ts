@@ -11,6 +11,7 @@ import type { Settings } from "../../src/method/settings.ts";
 import { paperFolder } from "../../src/methods/folders.ts";
 import type { Check } from "../../src/train/check.ts";
 import type { TrainInMemoryOptions } from "../../src/train/trainInMemory.ts";
+import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { lamps } from "../../src/worlds/lamps.ts";
 import { preferenceGame } from "../../src/worlds/preferenceGame.ts";
 import { RunFound } from "./trainInMemory.ts";
@@ -28,6 +29,7 @@ const settings = {
 
 /** Environments of methods whose check does not train them on one, in place of {@link usual}. */
 const chosen: Readonly<Record<string, () => TrainInMemoryOptions["environment"]>> = {
+  autolibra: () => keyDoor(), // is commented on in words
   causalrm: () => users({ pays: "thumb" }), // users who are often silent
   dpo: () => preferenceGame(), // has a judge of pairs
   ipo: () => preferenceGame(),

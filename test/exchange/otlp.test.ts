@@ -321,3 +321,124 @@ test("a message in seventy thousand attributes is read in time that grows with t
   assert.equal(response?.prompt[0]?.toolCalls?.[0]?.name, "f");
   assert.ok((user + system) / 1000 < 3000, `${(user + system) / 1000} ms`);
 });
+
+const sessionsBy: Readonly<Record<string, Attributes>> = {
+  "the GenAI conventions": { "gen_ai.conversation.id": "chat-7", "enduser.id": "ann" },
+  "OpenTelemetry and OpenInference": { "session.id": "chat-7", "user.id": "ann" },
+  "the AI SDK's metadata, up to version 6": {
+    "ai.telemetry.metadata.sessionId": "chat-7",
+    "ai.telemetry.metadata.userId": "ann",
+  },
+  "the AI SDK's runtime context, from version 7": {
+    "ai.settings.context.sessionId": "chat-7",
+    "ai.settings.context.userId": "ann",
+  },
+  "OpenLLMetry's association properties": {
+    "traceloop.association.properties.thread_id": "chat-7",
+    "traceloop.association.properties.user_id": "ann",
+  },
+  Langfuse: { "langfuse.session.id": "chat-7", "langfuse.user.id": "ann" },
+};
+for (const [name, stated] of Object.entries(sessionsBy)) {
+  test(`session and user by ${name}: on the call, above it, or elsewhere in its trace`, () => {
+    const whoseIs = (...spans: readonly Made[]) =>
+      readSpans(request(...spans), 7)!.responses.map(({ session, user }) => [session, user]);
+    assert.deepEqual(whoseIs({ of: { ...chat, ...stated } }), [["chat-7", "ann"]]);
+    assert.deepEqual(whoseIs({ of: stated }, { parent: "s0" }, { of: chat, parent: "s1" }), [
+      ["chat-7", "ann"],
+    ]);
+    assert.deepEqual(whoseIs({ of: chat }, { of: stated }), [["chat-7", "ann"]]);
+    assert.deepEqual(whoseIs({ of: chat }), [["t", undefined]]);
+    // what a call states itself comes first; parents that lead to themselves are no ancestors
+    const own = { ...chat, "gen_ai.conversation.id": "own", "enduser.id": "bob" };
+    assert.deepEqual(whoseIs({ of: stated, parent: "s1" }, { of: own, parent: "s0" }), [["own", "bob"]]);
+    assert.deepEqual(whoseIs({ of: chat, parent: "s1" }, { parent: "s0" }), [["t", undefined]]);
+  });
+}
+
+test("OpenLLMetry's older attributes: numbered messages and functions; embeddings and reranks are no calls", () => {
+  const read = readSpans(
+    request(
+      {
+        of: {
+          "llm.request.type": "chat",
+          "gen_ai.request.model": "m",
+          "gen_ai.prompt.0.role": "user",
+          "gen_ai.prompt.0.content": "hello",
+          "gen_ai.completion.0.role": "assistant",
+          "gen_ai.completion.0.tool_calls.0.id": "call-1",
+          "gen_ai.completion.0.tool_calls.0.name": "look",
+          "gen_ai.completion.0.tool_calls.0.arguments": '{"at":"door"}',
+          "gen_ai.usage.prompt_tokens": 5,
+          "gen_ai.usage.completion_tokens": 3,
+          "llm.request.functions.0.name": "look",
+          "llm.request.functions.0.description": "look at a thing",
+          "llm.request.functions.0.parameters": '{"type":"object","properties":{"at":{"type":"string"}}}',
+        },
+      },
+      { of: { "llm.request.type": "embedding", "gen_ai.request.model": "e" } },
+      { of: { "llm.request.type": "rerank", "gen_ai.request.model": "r" } },
+      { of: { "traceloop.span.kind": "workflow", "gen_ai.request.model": "m" } },
+    ),
+    7,
+  )!;
+  assert.equal(read.others, 3);
+  const [{ prompt, choices, usage }] = read.responses as [(typeof read.responses)[0]];
+  const parameters = { type: "object", properties: { at: { type: "string" } } };
+  assert.deepEqual(
+    prompt.flatMap(({ tools = [] }) => tools),
+    [{ name: "look", description: "look at a thing", parameters }],
+  );
+  assert.deepEqual(choices[0]!.message.toolCalls, [
+    { id: "call-1", name: "look", arguments: '{"at":"door"}' },
+  ]);
+  assert.deepEqual(usage, { input: 5, output: 3 });
+});
+
+test("OpenInference: parts of a message, documents of a retriever and a reranker, names made to be slow", () => {
+  const documents = (prefix: string): Attributes => ({
+    [`${prefix}.0.document.content`]: "doors are red",
+    [`${prefix}.1.document.content`]: "windows are blue",
+    [`${prefix}.1.document.score`]: 0.5,
+  });
+  const read = readSpans(
+    request(
+      {
+        of: {
+          "openinference.span.kind": "LLM",
+          "llm.model_name": "m",
+          "llm.input_messages.0.message.role": "user",
+          "llm.input_messages.0.message.contents.0.message_content.type": "text",
+          "llm.input_messages.0.message.contents.0.message_content.text": "hello ",
+          "llm.input_messages.0.message.contents.1.message_content.type": "text",
+          "llm.input_messages.0.message.contents.1.message_content.text": "there",
+          "llm.input_messages.0.message.contents.2.message_content.type": "image",
+          [`llm.input_messages.${"9.".repeat(5000)}x`]: "deep",
+          "llm.output_messages.0.message.role": "assistant",
+          "llm.output_messages.0.message.content": "good day",
+          "llm.finish_reason": "length",
+        },
+      },
+      {
+        of: {
+          "openinference.span.kind": "RETRIEVER",
+          "input.value": "red",
+          ...documents("retrieval.documents"),
+        },
+      },
+      { of: { "openinference.span.kind": "RERANKER", ...documents("reranker.output_documents") } },
+      { of: { "openinference.span.kind": "CHAIN", "llm.model_name": "m" } },
+    ),
+    7,
+  )!;
+  assert.deepEqual(read.responses[0]!.prompt, [user("hello there")]);
+  assert.deepEqual(read.responses[0]!.choices, [{ message: assistant("good day"), stop: "length" }]);
+  assert.deepEqual(
+    read.traced.map(({ kind, input, output }) => [kind, input, JSON.parse(output!).length]),
+    [
+      ["retrieval", "red", 2],
+      ["retrieval", undefined, 2],
+    ],
+  );
+  assert.equal(read.others, 1);
+});

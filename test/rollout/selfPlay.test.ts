@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isWhetstoneError } from "../../src/core/errors.ts";
+import { paid } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { TabularModel } from "../../src/engine/tabular/model.ts";
 import {
@@ -11,6 +12,7 @@ import {
   exploitability,
   gameEnvironment,
   kuhnPoker,
+  redTeam,
   rockPaperScissors,
   strategyOf,
 } from "../../src/env/index.ts";
@@ -18,6 +20,7 @@ import { method } from "../../src/method/method.ts";
 import { fictitiousSelfPlay } from "../../src/methods/baseline/fictitious-self-play/method.ts";
 import { leagueSelfPlay } from "../../src/methods/baseline/league-self-play/method.ts";
 import { magneticSelfPlay } from "../../src/methods/baseline/magnetic-self-play/method.ts";
+import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { selfPlay } from "../../src/rollout/selfPlay.ts";
 import type { Iteration } from "../../src/train/running.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
@@ -27,6 +30,12 @@ import { temporary } from "../temporary.ts";
 
 const settings = { tasks: 12, groupSize: 4, learningRate: 0.1 };
 const kuhn = () => gameEnvironment(kuhnPoker);
+const fresh = (environment: ReturnType<typeof kuhn>) => ({
+  id: "policy",
+  seed: 1,
+  vocabulary: environment.vocabulary!(),
+  contextTokens: 256,
+});
 
 async function iterationsOf(method: ReturnType<typeof leagueSelfPlay.build>): Promise<readonly Iteration[]> {
   const seen: Iteration[] = [];
@@ -84,6 +93,42 @@ test("selfPlay: without a pool the policy plays every role, and all that act lea
   assert.equal(trajectories.length, units.length);
   assert.ok(trajectories.every(({ turns }) => turns[0]!.model === "policy"));
   assert.equal(new Set(trajectories.map((t) => t.episode)).size, 12 * 3);
+});
+
+test("selfPlay: attacker and defender can have models of their own, which both learn", async () => {
+  const apart = method({
+    id: "apart",
+    family: "test",
+    summary: "a model for each role",
+    models: { defender: { from: "policy" } },
+    slots: { rollout: multiTurn({ groupSize: 8, models: { defender: "defender" } }) },
+  });
+  const environment = gameEnvironment(redTeam);
+  const tree = environment.tree();
+  const engine = moveTables(environment);
+  let paidToAttacker = 0;
+  const { policy } = await trainInMemory({
+    environment,
+    method: apart.build({ ...settings, tasks: 8 }),
+    engine,
+    seed: 1,
+    iterations: 40,
+    onIteration: ({ experience, stats }) => {
+      for (const { role, turns } of experience.trajectories)
+        assert.equal(turns[0]!.model, role === "defender" ? "defender" : "policy");
+      assert.ok("policy.gradientNorm" in stats);
+      const attacks = experience.trajectories.filter(({ role }) => role === "attacker");
+      paidToAttacker = attacks.reduce((sum, t) => sum + paid(t), 0) / attacks.length;
+    },
+  });
+  assert.ok(Number.isFinite(paidToAttacker));
+  // the model "policy" has learnt the attacker's moves alone: as a defender it is as it was
+  const { strategy } = await strategyOf(tree, policy);
+  for (const [set, { role }] of tree.sets.entries()) {
+    const start = await strategyOf(tree, await engine.create(fresh(environment)));
+    const moved = Math.max(...strategy[set]!.map((p, i) => Math.abs(p - start.strategy[set]![i]!)));
+    assert.equal(moved > 1e-3, role === 0, `${moved}`);
+  }
 });
 
 test("selfPlay: an environment with one role is refused", async () => {
