@@ -10,6 +10,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import type {
   ArtefactsPage,
+  ComparisonsPage,
   EpisodesPage,
   InboxPage,
   RunRow,
@@ -73,6 +74,10 @@ async function places(): Promise<Readonly<Record<string, () => Promise<string> |
     episode: () => episodeOf(one()),
     compare: () =>
       `/compare?${new URLSearchParams(compared.toReversed().map((run): [string, string] => ["run", run.id]))}`,
+    comparison: async () => {
+      const { comparisons } = await ask<ComparisonsPage>("/api/comparisons");
+      return `/comparisons/${encodeURIComponent(comparisons[0]?.id ?? "")}`;
+    },
     methods: () => "/methods",
     method: () => `/methods/${one().method}`,
     inbox: () => "/inbox",

@@ -38,6 +38,14 @@ run(join(root, "node_modules/typescript/bin/tsc"), "-p", "site", "--noEmit");
 run(join(root, "node_modules/vitepress/bin/vitepress.js"), "build", "site", "--base", base);
 
 const built = join(site, ".vitepress", "dist");
+// the page in which an agent learns: it needs no more than the site's static server
+run(
+  join(root, "node_modules/vite/bin/vite.js"),
+  "build",
+  "examples/browser",
+  "--outDir",
+  join(built, "learn"),
+);
 const listed = new Set(sidebar.flatMap(({ items }) => items.map(({ link }) => link.slice(1))));
 const unlisted = [...written]
   .filter(([page, from]) => from?.startsWith("docs/") && !listed.has(page))

@@ -33,6 +33,7 @@ const long = [
   "test/bench/tinkerFaults.test.ts",
   "test/engine/local/ending.test.ts",
   "test/serve/hostilePages.test.ts",
+  "test/web/learningOnGpu.test.ts",
 ];
 
 const isLong = process.argv.includes("--long");

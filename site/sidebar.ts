@@ -12,6 +12,7 @@ export const sidebar: readonly Group[] = [
       { text: "The first hour", link: "/first-hour.md" },
       { text: "An environment of your own", link: "/environments.md" },
       { text: "A real model on a laptop", link: "/real-models.md" },
+      { text: "In a browser", link: "/browser.md" },
       { text: "Glossary", link: "/glossary.md" },
     ],
   },

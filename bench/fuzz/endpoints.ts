@@ -160,7 +160,7 @@ export function endpointsOf(there: There): readonly Endpoint[] {
     { route: "GET /v1/feedback.js" },
     { route: "POST /v1/feedback/tokens", body: { session: "s1", expiresIn: 60 } },
     { route: "GET /v1/responses/:id", path: `/v1/responses/${response}` },
-    { route: "GET /v1/sessions", path: "/v1/sessions?limit=3&offset=2" },
+    { route: "GET /v1/sessions", path: "/v1/sessions?limit=3&offset=2&text=a&failed=true&preview=true" },
     { route: "GET /v1/sessions/:id", path: `/v1/sessions/${session}` },
     { route: "POST /v1/keys", body: { label: "k", scopes: ["read"], expiresIn: 60 } },
     { route: "GET /v1/keys" },
@@ -191,7 +191,13 @@ export function endpointsOf(there: There): readonly Endpoint[] {
       route: "GET /api/runs/:id/curves",
       path: `/api/runs/${run}/curves?names=success&points=50&ranges=true`,
     },
+    { route: "GET /api/comparisons" },
+    { route: "GET /api/comparisons/:id", path: "/api/comparisons/compare-bandit-grpo-rloo" },
     { route: "GET /api/runs/:id/live", path: `/api/runs/${run}/live` },
+    {
+      route: "GET /api/runs/:id/groups",
+      path: `/api/runs/${run}/groups?from=0&until=5&outcome=success&least=0&text=a&order=best&offset=0&limit=5`,
+    },
     {
       route: "GET /api/runs/:id/episodes",
       path: `/api/runs/${run}/episodes?from=0&until=5&outcome=success&least=0&text=a&order=best&offset=0&limit=5`,

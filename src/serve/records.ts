@@ -32,9 +32,16 @@ export interface SessionBody {
   /** Whether the session has more responses or signals than this body. */
   readonly more: boolean;
 }
+/** A session in a list. */
+export interface SessionRow extends SessionSummary {
+  /** If asked for: the beginning of the first message of a user. */
+  readonly preview?: string;
+  /** If asked for, in sessions of at most 20 responses: tokens of all of them, as the upstreams reported them. */
+  readonly usage?: { readonly input: number; readonly output: number };
+}
 /** Response of `GET /v1/sessions`. */
 export interface SessionsBody {
-  readonly sessions: readonly SessionSummary[];
+  readonly sessions: readonly SessionRow[];
 }
 
 /** Most responses or signals in one body, and most characters of their texts: each may hold megabytes. */
@@ -72,14 +79,24 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       );
       return c.json({ response: responseBody(found), signals: items, more });
     })
-    .get("/v1/sessions", gate.allow("read"), takes("limit", "offset"), async (c) => {
-      const limit = countOf(c, "limit", 100);
-      const offset = countOf(c, "offset", 0, Number.MAX_SAFE_INTEGER);
-      if (isRefused(limit)) return refusal(limit);
-      if (isRefused(offset)) return refusal(offset);
-      const body: SessionsBody = { sessions: await production.sessions({ limit, offset }) };
-      return c.json(body);
-    })
+    .get(
+      "/v1/sessions",
+      gate.allow("read"),
+      takes("limit", "offset", "text", "failed", "preview"),
+      async (c) => {
+        const limit = countOf(c, "limit", 100);
+        const offset = countOf(c, "offset", 0, Number.MAX_SAFE_INTEGER);
+        if (isRefused(limit)) return refusal(limit);
+        if (isRefused(offset)) return refusal(offset);
+        const { text = "", failed, preview } = c.req.query();
+        const sessions = await production.sessions({ limit, offset, text, failed: failed === "true" });
+        const rows: SessionRow[] = [];
+        for (const one of sessions) {
+          rows.push(preview === "true" ? { ...one, ...(await lookInto(production, one)) } : one);
+        }
+        return c.json({ sessions: rows } satisfies SessionsBody);
+      },
+    )
     .get("/v1/sessions/:id", gate.allow("read", "narrowed too"), takes(), async (c) => {
       const session = c.req.param("id");
       const responses = await firstOf(production.responses({ session }), mostRead, newlySaid());
@@ -90,6 +107,30 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const more = responses.more || signals.more || traced.more;
       return c.json(sessionBody(session, responses.items, signals.items, traced.items, more));
     });
+}
+
+/** Most responses of a session that a list looks into, and most characters of what it shows of them. */
+const [mostLookedInto, mostPreviewed] = [20, 200];
+
+/** What a session is about, and what it took: of a long one only the first response is read. */
+async function lookInto(
+  production: Pick<Reading, "responses">,
+  { id, responses }: SessionSummary,
+): Promise<Pick<SessionRow, "preview" | "usage">> {
+  let preview: string | undefined;
+  let usage: SessionRow["usage"];
+  for await (const response of production.responses({ session: id })) {
+    preview ??= response.prompt
+      .find(({ role }) => role === "user")
+      ?.content.slice(0, mostPreviewed)
+      .toWellFormed();
+    if (responses > mostLookedInto) return { ...(preview !== undefined && { preview }) };
+    if (response.usage) {
+      const { input, output } = response.usage;
+      usage = { input: input + (usage?.input ?? 0), output: output + (usage?.output ?? 0) };
+    }
+  }
+  return { ...(preview !== undefined && { preview }), ...(usage && { usage }) };
 }
 
 const maySee = (c: Context<Gated>, found: ServedResponse): boolean =>

@@ -55,7 +55,7 @@ export function trafficStoreOn(
     responses: (filter) => readResponses(db, guarded, filter),
     signals: (filter) => readSignals(db, guarded, filter),
     traced: (filter) => readTraced(db, guarded, filter),
-    sessions: (of = {}) => guarded(() => sessionsOf(db, of.limit ?? 100, of.offset ?? 0)),
+    sessions: (search = {}) => guarded(() => sessionsOf(db, search)),
     completeSessions: (filter) => readSessions(db, guarded, filter),
     addVersion: (version) => guarded(() => addRecord(db, "version", version)),
     versions: () => records<Version>("version"),

@@ -7,7 +7,13 @@ import type { Guarded } from "./database.ts";
 import { type Recent, recent } from "./recent.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { unpackResponse, unpackSignal, unpackTraced, weightOf } from "./served.ts";
-import type { ResponseFilter, SessionSummary, SignalFilter, TracedFilter } from "./trafficStore.ts";
+import type {
+  ResponseFilter,
+  SessionSearch,
+  SessionSummary,
+  SignalFilter,
+  TracedFilter,
+} from "./trafficStore.ts";
 
 /** Most rows per read, and most bytes; a single row may hold more. */
 const [page, pageBytes] = [200, 4e6];
@@ -216,12 +222,32 @@ export function signalsOf(db: Kysely<Tables>, sessions: readonly Id[]) {
 
 export async function sessionsOf(
   db: Kysely<Tables>,
-  limit: number,
-  offset: number,
+  { limit = 100, offset = 0, text = "", failed = false }: SessionSearch,
 ): Promise<SessionSummary[]> {
-  const rows = await db
-    .selectFrom("responses")
-    .groupBy("session")
+  let query = db.selectFrom("responses").groupBy("session");
+  if (text !== "") {
+    const pattern = (words: string): string => `%${words.replaceAll(/[!%_]/g, "!$&")}%`;
+    const lower = text.toLowerCase();
+    // as it stands in the JSON that holds the messages
+    const written = pattern(JSON.stringify(lower).slice(1, -1));
+    const fitting = db
+      .selectFrom("responses")
+      .select("session")
+      .where(
+        sql<boolean>`lower(data) like ${written} escape '!'
+          or lower(session) like ${pattern(lower)} escape '!'
+          or lower(coalesce(user_id, '')) like ${pattern(lower)} escape '!'`,
+      );
+    query = query.where("session", "in", fitting);
+  }
+  if (failed) {
+    query = query.where(
+      "session",
+      "in",
+      db.selectFrom("responses").select("session").where("status", "=", "failed"),
+    );
+  }
+  const rows = await query
     .select((e) => [
       "session",
       e.fn.max("user_id").as("user"),
@@ -229,6 +255,8 @@ export async function sessionsOf(
       e.fn.max("at").as("last"),
       e.fn.countAll<number>().as("responses"),
       e.fn.count<number>("trajectory").distinct().as("trajectories"),
+      sql<number>`sum(case when status = 'failed' then 1 else 0 end)`.as("failed"),
+      e.fn.avg<number>("ms").as("ms"),
     ])
     .orderBy(sql`max(at)`, "desc")
     .orderBy("session")
@@ -244,7 +272,7 @@ export async function sessionsOf(
     .select((e) => ["session", e.fn.count<number>("signal").distinct().as("signals")])
     .execute();
   const signals = new Map(counts.map((row) => [row.session, Number(row.signals)]));
-  return rows.map(({ session, user, first, last, responses, trajectories }) => ({
+  return rows.map(({ session, user, first, last, responses, trajectories, failed, ms }) => ({
     id: session,
     ...(user !== null && { user }),
     first,
@@ -252,5 +280,7 @@ export async function sessionsOf(
     responses: Number(responses),
     trajectories: Number(trajectories),
     signals: signals.get(session) ?? 0,
+    failed: Number(failed),
+    ms: Number(ms),
   }));
 }

@@ -6,6 +6,9 @@ import type { Stats, Trajectory } from "../core/types.ts";
 import type { ArtefactStore } from "./artefacts.ts";
 import type { RunState } from "./schema.ts";
 import type { Saved } from "./trajectoryRow.ts";
+import type { TrajectoryWords } from "./turns.ts";
+
+export type { TrajectoryWords } from "./turns.ts";
 
 /** Data of a run at its start. */
 export interface RunStart {
@@ -48,6 +51,11 @@ export interface TrajectorySummary {
   readonly turns: number;
   readonly end: string;
   readonly kept: string;
+}
+
+/** A trajectory that was searched for, with its words and without its tokens. */
+export interface FoundTrajectory extends TrajectorySummary {
+  readonly words: TrajectoryWords;
 }
 
 /** A stored trajectory with its turns and tokens. `advantage` has one number per action token. */
@@ -174,7 +182,15 @@ export interface RunStore {
   searchTrajectories(
     run: string,
     search: TrajectorySearch,
-  ): Promise<{ readonly found: readonly TrajectorySummary[]; readonly total: number }>;
+  ): Promise<{ readonly found: readonly FoundTrajectory[]; readonly total: number }>;
+  /**
+   * The same by task: one page of groups, and how many there are. A group holds the trajectories that fit of one iteration, phase,
+   * task and role, at most 64 of them. Groups are ordered by their best, worst or longest trajectory.
+   */
+  searchGroups(
+    run: string,
+    search: TrajectorySearch,
+  ): Promise<{ readonly found: readonly (readonly FoundTrajectory[])[]; readonly total: number }>;
   /** With its turns and tokens: the first that fits. */
   trajectory(run: string, filter: TrajectoryFilter): Promise<StoredTrajectory | undefined>;
   /** Words that people gave to runs, by run. */

@@ -1,15 +1,21 @@
 /** Finds and reads the trajectories of a run. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { Guarded } from "./database.ts";
-import type { RunStore, TrajectoryFilter, TrajectorySearch, TrajectorySummary } from "./runStoreTypes.ts";
+import type {
+  FoundTrajectory,
+  RunStore,
+  TrajectoryFilter,
+  TrajectorySearch,
+  TrajectorySummary,
+} from "./runStoreTypes.ts";
 import type { Tables, TrajectoriesTable } from "./schema.ts";
 import { float32Of } from "./tokens.ts";
-import { unpackTrajectory } from "./turns.ts";
+import { packedWords, unpackTrajectory } from "./turns.ts";
 
 export function storedTrajectories(
   db: Kysely<Tables>,
   guarded: Guarded,
-): Pick<RunStore, "trajectories" | "searchTrajectories" | "trajectory"> {
+): Pick<RunStore, "trajectories" | "searchTrajectories" | "searchGroups" | "trajectory"> {
   return {
     trajectories: (run, filter = {}) =>
       guarded(async () => (await selected(db, run, filter).select(summaryColumns).execute()).map(summaryOf)),
@@ -20,11 +26,38 @@ export function storedTrajectories(
         const { total } = await fitting
           .select((e) => e.fn.countAll<number | string>().as("total"))
           .executeTakeFirstOrThrow();
-        const rows = await inOrder(fitting.select(summaryColumns), search.order)
+        const rows = await inOrder(fitting.select(foundColumns), search.order)
           .limit(search.limit)
           .offset(search.offset)
           .execute();
-        return { found: rows.map(summaryOf), total: Number(total) };
+        return { found: rows.map(foundOf), total: Number(total) };
+      }),
+
+    searchGroups: (run, search) =>
+      guarded(async () => {
+        const groups = searched(db, run, search).groupBy(groupColumns);
+        const { total } = await db
+          .selectFrom(groups.select("task").as("groups"))
+          .select((e) => e.fn.countAll<number | string>().as("total"))
+          .executeTakeFirstOrThrow();
+        const page = await groupsInOrder(groups.select(groupColumns), search.order)
+          .limit(search.limit)
+          .offset(search.offset)
+          .execute();
+        const found: FoundTrajectory[][] = [];
+        for (const { iteration, phase, task, role } of page) {
+          const rows = await searched(db, run, search)
+            .where("iteration", "=", iteration)
+            .where("phase", "=", phase)
+            .where("task", "=", task)
+            .where("role", "=", role)
+            .select(foundColumns)
+            .orderBy("id")
+            .limit(mostSiblings)
+            .execute();
+          found.push(rows.map(foundOf));
+        }
+        return { found, total: Number(total) };
       }),
 
     trajectory: (run, filter) =>
@@ -98,6 +131,24 @@ function inOrder<T>(query: SelectQueryBuilder<Tables, "trajectories", T>, order:
   return first.orderBy("iteration", "desc").orderBy("phase").orderBy("id");
 }
 
+/** Most trajectories of a group that are read. */
+const mostSiblings = 64;
+
+const groupColumns = ["iteration", "phase", "task", "role"] as const;
+
+function groupsInOrder<T>(
+  query: SelectQueryBuilder<Tables, "trajectories", T>,
+  order: TrajectorySearch["order"],
+) {
+  const first = {
+    newest: query,
+    best: query.orderBy(sql`max(coalesce(reward, -1e300))`, "desc"),
+    worst: query.orderBy(sql`min(coalesce(reward, 1e300))`),
+    longest: query.orderBy(sql`max(turns)`, "desc"),
+  }[order];
+  return first.orderBy("iteration", "desc").orderBy("phase").orderBy("task").orderBy("role");
+}
+
 const summaryColumns = [
   "run",
   "iteration",
@@ -113,6 +164,13 @@ const summaryColumns = [
   "end_kind",
   "kept",
 ] as const;
+
+const foundColumns = [...summaryColumns, "data"] as const;
+
+const foundOf = (row: Pick<TrajectoriesTable, (typeof foundColumns)[number]>): FoundTrajectory => ({
+  ...summaryOf(row),
+  words: packedWords(row),
+});
 
 function summaryOf(row: Pick<TrajectoriesTable, (typeof summaryColumns)[number]>): TrajectorySummary {
   const { success, reward, end_kind: end } = row;

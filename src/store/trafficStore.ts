@@ -85,6 +85,21 @@ export interface SessionSummary {
   readonly responses: number;
   readonly trajectories: number;
   readonly signals: number;
+  /** Responses without an answer. */
+  readonly failed: number;
+  /** Milliseconds until the last byte of an answer, mean over its responses. */
+  readonly ms: number;
+}
+
+/** Selects sessions; all given fields must match. */
+export interface SessionSearch {
+  /** Most sessions. Default 100. */
+  readonly limit?: number;
+  readonly offset?: number;
+  /** Stands in the id, the user or a message of one of its responses, in upper or lower case. */
+  readonly text?: string;
+  /** Only those with a response without an answer. */
+  readonly failed?: boolean;
 }
 
 /** What to erase: a user's data, a session's data, or everything older than a time. */
@@ -145,7 +160,7 @@ export interface TrafficStore {
   /** Calls of tools and retrievals that tracers reported, by time, oldest first. */
   traced(filter?: TracedFilter): AsyncIterable<TracedCall>;
   /** Sessions, most recently active first. */
-  sessions(page?: { readonly limit?: number; readonly offset?: number }): Promise<readonly SessionSummary[]>;
+  sessions(search?: SessionSearch): Promise<readonly SessionSummary[]>;
 
   /** Sessions with at least one matching response, complete, in the order of their first matching response. Read in pages. */
   completeSessions(filter?: SessionFilter): AsyncIterable<CompleteSession>;

@@ -12,6 +12,13 @@ import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Message, Trajectory, Turn, TurnTokens } from "../core/types.ts";
 import { commonPrefix, type TokenColumns, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 
+/** What was asked in a trajectory, and what the agent did. */
+export interface TrajectoryWords {
+  /** The last message of a user before the first action; where no user spoke, the last message. */
+  readonly asked: string;
+  readonly actions: readonly Message[];
+}
+
 /** The columns of a trajectory row that hold its content. */
 export interface PackedTrajectory extends TokenColumns {
   readonly data: string;
@@ -59,6 +66,16 @@ function sameMessages(a: readonly Message[], b: readonly Message[]): number {
   let n = 0;
   while (n < most && (a[n] === b[n] || JSON.stringify(a[n]) === JSON.stringify(b[n]))) n++;
   return n;
+}
+
+/** The last message of a user before the first action, or the last message of anybody; and every action, as it is packed. */
+export function packedWords({ data }: Pick<PackedTrajectory, "data">): TrajectoryWords {
+  const { turns } = fromExactJson(data) as PackedData;
+  const before = turns[0]?.prompt ?? [];
+  return {
+    asked: (before.findLast(({ role }) => role === "user") ?? before.at(-1))?.content ?? "",
+    actions: turns.map(({ action }) => action),
+  };
 }
 
 /** Turns come back on shared conversations and token sequences, as an episode makes them. */

@@ -189,7 +189,14 @@ export const comparedOn = (
  * What a reader has to know of the comparison, a sentence each: methods so near to the ceiling or the floor of a split that they cannot be
  * told apart there, and step sizes at the edge of their lists.
  */
-export function warningsOf(c: Comparison): readonly string[] {
+export function warningsOf(c: {
+  readonly methods: readonly {
+    readonly method: string;
+    readonly heldOut: Readonly<Record<string, Pick<Interval, "mean">>>;
+    readonly chosen?: ComparedMethod["chosen"] | undefined;
+    readonly atEdge?: ComparedMethod["atEdge"] | undefined;
+  }[];
+}): readonly string[] {
   const found: string[] = [];
   for (const split of Object.keys(c.methods[0]?.heldOut ?? {})) {
     const near = (is: (mean: number) => boolean): string =>

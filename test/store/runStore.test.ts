@@ -569,6 +569,19 @@ onEach("trajectories are found by how they ended, reward, iteration and what was
     const second = { order: "newest", offset: 1, limit: 2 } as const;
     const page = await store.searchTrajectories(run.id, second);
     assert.deepEqual([page.found.map(({ id }) => id), page.total], [["c", "b"], 4]);
+    const groups = await store.searchGroups(run.id, {
+      order: "worst",
+      offset: 0,
+      limit: 3,
+      outcome: "success",
+    });
+    assert.deepEqual(
+      [
+        groups.found.map((group) => group.map(({ id, words }) => [id, words.actions[0]?.content])),
+        groups.total,
+      ],
+      [[[["a", "the capital is Lima"]]], 1],
+    );
   }),
 );
 

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
-import type { TrafficStore, Write } from "../../src/store/trafficStore.ts";
+import type { SessionSearch, TrafficStore, Write } from "../../src/store/trafficStore.ts";
 import { withCode } from "../train/world.ts";
 import { folder, onEach, postgres } from "./each.ts";
 import { all, served, signal } from "./served.ts";
@@ -283,6 +283,17 @@ onEach("filters, pages and summaries", async (where) => {
     (await store.sessions({ limit: 2, offset: 2 })).map((s) => [s.id, s.user, s.first, s.signals]),
     [["a", "u-a", 0, 2]],
   );
+  const found = async (search: SessionSearch) => (await store.sessions(search)).map(({ id }) => id);
+  assert.deepEqual(await found({ text: "U-A" }), ["a"]);
+  // what means something in a pattern stands for itself
+  assert.deepEqual(await found({ text: "u_a" }), []);
+  assert.deepEqual(await found({ failed: true }), []);
+  await store.write([
+    write({ ...served("d", 0), at: 99, ms: 40, status: "failed", choices: [] }),
+    write({ ...served("d", 1), at: 100, ms: 20, status: "complete" }),
+  ]);
+  const [failed] = await store.sessions({ failed: true });
+  assert.deepEqual([failed?.id, failed?.responses, failed?.failed, failed?.ms], ["d", 2, 1, 30]);
   await store.close();
 });
 

@@ -107,6 +107,25 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
+  test("sessions say what they are about, and are found by it", async (page) => {
+    await page.goto(`${shown.url}/sessions`);
+    const row = page.getByRole("row").filter({ hasText: "Where is Asmara?" });
+    await row.waitFor();
+    assert.match(await row.innerText(), /Where is Asmara\?\s+ann\s+2\s+0/);
+    await page.getByLabel("Find").fill("eritrea");
+    await page.getByLabel("Find").press("Enter");
+    await page.waitForURL(/[?]text=eritrea$/);
+    await page.getByText("No session fits.").waitFor();
+    await page.getByLabel("Find").fill("kenya");
+    await page.getByLabel("Find").press("Enter");
+    await row.waitFor();
+    assert.equal(await page.getByRole("row").count(), 2);
+    await page.getByLabel("Only with errors").check();
+    await page.getByText("No session fits.").waitFor();
+    await row.waitFor({ state: "detached" });
+    assert.deepEqual(bad, []);
+  });
+
   test("a split is held with a reason, and its evidence goes on", async (page) => {
     await page.goto(`${shown.url}/versions`);
     await page.getByRole("button", { name: "Hold…" }).click();

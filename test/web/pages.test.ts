@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { noBrowser } from "../browser.ts";
 import { browser, onOnePage } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
+import { compare } from "./comparison.ts";
 import { type Peopled, settled, showPeopled, sideways, tell, watched } from "./world.ts";
 
 interface Violation {
@@ -41,6 +42,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
   const root = folder();
 
   before(async () => {
+    compare(root);
     shown = await showPeopled(root);
     artefact = await tell(shown.production);
   });
@@ -61,10 +63,16 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
         `/compare?${new URLSearchParams(shown.runs.slice(0, 4).map((id): [string, string] => ["run", id]))}`,
       /grpo.*rloo.*P\(better\)/s,
     ],
+    [
+      "comparison",
+      () => "/comparisons/compare-echo",
+      /grpo, rloo on echo.*2 seeds.*test.*held out.*Every run/s,
+    ],
+    ["comparisons", () => "/compare", /Made by whetstone compare.*grpo, rloo/s],
     ["methods", () => "/methods?family=credit", /igpo/],
     ["method", () => "/methods/turn-ppo", /Mechanism.*Mathematics.*Composition.*Evidence.*Try it/s],
     ["inbox", () => "/inbox", /Correction: Asmara is in Eritrea\..*Asmara is in Kenya\./s],
-    ["sessions", () => "/sessions", /s1.*ann/s],
+    ["sessions", () => "/sessions", /Where is Asmara\?.*ann.*s1/s],
     ["session", () => "/sessions/s1", /I asked where it is\..*Asmara is in Kenya\..*Correct/s],
     ["versions", () => "/versions", /base baseline.*tuned.*Splits/s],
     ["artefacts", () => "/artefacts", /geography.*3 versions.*a capital that was wrong.*60\.0 %/s],

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe } from "node:test";
 import { noBrowser } from "../browser.ts";
 import { onOnePage } from "../pageTest.ts";
@@ -66,6 +67,26 @@ describe("the page of a run", { skip: noBrowser }, () => {
     // as it is usually, the address says nothing of it
     await smoothing.fill("0.6");
     await page.waitForURL((url) => url.search === "");
+    assert.deepEqual(bad, []);
+  });
+
+  test("a chart is saved as a drawing, as a picture, and as its numbers", async (page) => {
+    await page.goto(path(id));
+    await page.locator("[role=slider][aria-label=Success][aria-valuetext*='from']").waitFor();
+    const saved = async (format: string): Promise<Buffer> => {
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: `${format} of Success` }).click(),
+      ]);
+      assert.equal(file.suggestedFilename(), `Success.${format.toLowerCase()}`);
+      return readFileSync(await file.path());
+    };
+    await page.locator("summary[aria-label='Save: Success']").click();
+    const lines = (await saved("CSV")).toString().trim().split("\r\n");
+    assert.equal(lines[0], "iteration,success");
+    assert.equal(lines.length, 9);
+    assert.match((await saved("SVG")).toString(), /^<svg xmlns=.*>Success<.*<path d="M[\d. L]+"/s);
+    assert.deepEqual([...(await saved("PNG")).subarray(1, 4)], [...Buffer.from("PNG")]);
     assert.deepEqual(bad, []);
   });
 

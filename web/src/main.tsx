@@ -4,11 +4,13 @@ import { ErrorBoundary, LocationProvider, lazy, Route, Router } from "preact-iso
 import { Runs } from "./pages/runs.tsx";
 import { Bar } from "./parts/bar.tsx";
 import { Missing } from "./parts/notice.tsx";
+import { Palette } from "./parts/palette.tsx";
 import "./style.css";
 
 const pages = {
   artefact: lazy(() => import("./pages/artefact.tsx").then((m) => m.Artefact)),
   artefacts: lazy(() => import("./pages/artefacts.tsx").then((m) => m.Artefacts)),
+  comparison: lazy(() => import("./pages/comparison.tsx").then((m) => m.Comparison)),
   compare: lazy(() => import("./pages/compare.tsx").then((m) => m.Compare)),
   episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
   episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
@@ -26,6 +28,7 @@ function App() {
   return (
     <LocationProvider>
       <Bar />
+      <Palette />
       <main id="main" tabIndex={-1}>
         <ErrorBoundary>
           <Router>
@@ -33,6 +36,7 @@ function App() {
             <Route path="/runs/:id" component={pages.run} />
             <Route path="/runs/:id/episodes" component={pages.episodes} />
             <Route path="/runs/:id/episode" component={pages.episode} />
+            <Route path="/comparisons/:id" component={pages.comparison} />
             <Route path="/compare" component={pages.compare} />
             <Route path="/inbox" component={pages.inbox} />
             <Route path="/sessions" component={pages.sessions} />

@@ -4,12 +4,16 @@ import { method, pageEngine, tabularEngine, trainInMemory } from "../../../src/b
 import { perTurn } from "../../../src/credit/index.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { turnRewards } from "../../../src/feedback/index.ts";
+import { policyGradient } from "../../../src/objective/index.ts";
+import { multiTurn } from "../../../src/rollout/index.ts";
 import { type Played, played } from "./played.ts";
 import { teaHouse } from "./teaHouse.ts";
 
 export interface Asked {
   readonly seed: number;
   readonly iterations: number;
+  /** Guests of each kind in an iteration. */
+  readonly attempts: number;
   /** "gpu": tables where there is none. */
   readonly engine: "gpu" | "tables";
   /** Whether a software adapter will do, for tests. */
@@ -36,11 +40,13 @@ const steps = method({
   id: "compared-steps",
   family: "example",
   summary: "each step's return, compared with the other steps from the same state",
-  slots: {
+  slots: ({ groupSize }) => ({
+    rollout: multiTurn({ groupSize, constrained: true }),
     feedback: turnRewards(),
     credit: perTurn(),
     advantage: returnsToGo({ discount: 0.7, baseline: "state", normalise: true }),
-  },
+    objective: policyGradient(),
+  }),
 });
 
 /** A small transformer where there is a GPU; else a table of the words after each observation. */
@@ -61,12 +67,12 @@ async function engineFor({
 
 export async function learn(asked: Asked, tell: (told: Told) => void): Promise<void> {
   const { engine, device, why } = await engineFor(asked);
-  const learningRate = device === "tables" ? 0.5 : 0.01;
+  const pace = device === "tables" ? { learningRate: 0.3 } : { learningRate: 0.007, minibatches: 8 };
   tell({ kind: "started", device, ...(why !== undefined && { why }) });
   let began = performance.now();
   await trainInMemory({
     environment: teaHouse,
-    method: steps.build({ learningRate, tasks: 4, groupSize: 16 }),
+    method: steps.build({ ...pace, tasks: 4, groupSize: asked.attempts }),
     engine,
     seed: asked.seed,
     iterations: asked.iterations,
@@ -75,7 +81,8 @@ export async function learn(asked: Asked, tell: (told: Told) => void): Promise<v
       const { trajectories } = experience;
       const success = trajectories.filter((t) => t.end.kind === "done").length / trajectories.length;
       const now = performance.now();
-      const firsts = [...Map.groupBy(trajectories, (t) => t.task).values()].map(([first]) => first!);
+      const byTask = [...Map.groupBy(trajectories, (t) => t.task)].sort(([a], [b]) => (a < b ? -1 : 1));
+      const firsts = byTask.map(([, [first]]) => first!);
       tell({
         ...{ kind: "iteration", iteration, success, seconds: (now - began) / 1000 },
         episodes: firsts.map((t) => played(t, advantages.get(t.id), codec)),

@@ -11,11 +11,12 @@ import "./page.css";
 
 type Iteration = Extract<Told, { kind: "iteration" }>;
 
-/** `?engine=tables`, `?seed=2`, `?iterations=40`; `?software` also takes a software adapter, which is slow. */
+/** `?engine=tables`, `?seed=2`, `?iterations=40`, `?attempts=8`; `?software` also takes a software adapter, which is slow. */
 const address = new URLSearchParams(location.search);
 const asked: Asked = {
   seed: Number(address.get("seed") ?? 1),
   iterations: Number(address.get("iterations") ?? 60),
+  attempts: Number(address.get("attempts") ?? 16),
   engine: address.get("engine") === "tables" ? "tables" : "gpu",
   software: address.has("software"),
 };
@@ -151,9 +152,9 @@ function Page() {
       <main>
         <h1>An agent that learns in this page</h1>
         <p>
-          Guests order tea, coffee, cocoa or lemonade. The agent knows some words and no recipe. A right step
-          pays a tip of 0.25, a served drink pays 1, serving too early costs 0.25, and after eight words the
-          guest leaves. Each word is credited against the other words that were said in the same place:{" "}
+          Guests order tea, coffee, cocoa or lemonade. The agent has eight words to choose from and knows no
+          recipe. A right step pays 0.25, a served drink 1, and after six words the guest leaves. Each word is
+          credited against the other words that were said at the same step of the same order: it did{" "}
           <span class="token up4">better</span> or <span class="token down4">worse</span> than those.
         </p>
         <p class="tools">

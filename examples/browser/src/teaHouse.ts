@@ -1,4 +1,4 @@
-/** A tea house: a guest orders, and the agent prepares the drink word by word. Nobody tells it the recipes. */
+/** A tea house: a guest orders, and the agent prepares the drink, a word for each step. Nobody tells it the recipes. */
 import { randomStream } from "../../../src/core/random.ts";
 import type { Task } from "../../../src/core/types.ts";
 import {
@@ -17,12 +17,14 @@ const recipes: Readonly<Record<string, readonly string[]>> = {
   lemonade: ["squeeze", "cool", "serve"],
 };
 const orders = Object.keys(recipes);
+/** The words to choose from. */
+const actions = [...new Set(Object.values(recipes).flat())];
 /** Actions after which the guest leaves. */
-const patience = 8;
+const patience = 6;
 
 const drinkOf = (task: Task): string => task.metadata.drink as string;
 
-/** A right step pays a tip; a drink that is served too early costs one. */
+/** What a right step pays. */
 const tip = 0.25;
 
 function start(task: Task): Episode {
@@ -33,7 +35,7 @@ function start(task: Task): Episode {
     observe: async () => {
       const seen = `${drink} step ${done}`;
       const messages = turn === 0 ? [] : [{ role: "user", content: seen } as const];
-      return { role: "agent", observation: { messages, stateKey: seen } };
+      return { role: "agent", observation: { messages, stateKey: seen, legal: actions } };
     },
     act: async ({ content }): Promise<Step> => {
       if (over) return alreadyOver;
@@ -44,7 +46,7 @@ function start(task: Task): Episode {
       const served = done === recipe.length;
       over = served || turn === patience;
       return {
-        rewards: { pay: served ? 1 : right ? tip : action === "serve" ? -tip : 0 },
+        rewards: { pay: served ? 1 : right ? tip : 0 },
         ...(served && { end: { kind: "done", reason: "served", success: true } as const }),
         ...(over && !served && { end: { kind: "truncated", limit: "turns", at: turn } as const }),
       };
@@ -55,7 +57,7 @@ function start(task: Task): Episode {
 export const teaHouse: Environment = defineEnvironment({
   name: "tea-house",
   summary: "prepare what a guest orders, step by step, without knowing the recipes",
-  abilities: new Set(["stateKey"] as const),
+  abilities: new Set(["stateKey", "legal"] as const),
   roles: ["agent"],
   splits: ["train"],
   limits: { turns: patience, actionTokens: 1 },
@@ -67,6 +69,6 @@ export const teaHouse: Environment = defineEnvironment({
       seed: randomStream("tea-house").split(drink).seed,
     })),
   start: async (task) => start(task),
-  vocabulary: () => ["please step 0 1 2", ...orders, ...Object.values(recipes).flat()],
+  vocabulary: () => ["please step 0 1 2", ...orders, ...actions],
   verify: async (_task, { end }) => ({ outcome: end.kind === "done" ? 1 : 0 }),
 });

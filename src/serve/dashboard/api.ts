@@ -14,8 +14,10 @@ import { isRefused, refusal } from "../refusal.ts";
 import { spellings } from "../spelling.ts";
 import { type ArtefactSources, artefactRoutes } from "./artefacts.ts";
 import { compared } from "./compare.ts";
+import { comparisonRoutes } from "./comparisons.ts";
 import { computedInWords } from "./computed.ts";
-import { episodeDetail, episodeRow } from "./episodes.ts";
+import { episodeDetail } from "./episodes.ts";
+import { episodeGroup, foundEpisode } from "./foundEpisodes.ts";
 import { progressOf } from "./headline.ts";
 import { methodRoutes } from "./methods.ts";
 import { curveRanges } from "./ranges.ts";
@@ -24,6 +26,7 @@ import type {
   ComparePage,
   Curves,
   EpisodeDetail,
+  EpisodeGroupsPage,
   EpisodesPage,
   RunDetail,
   RunRow,
@@ -117,8 +120,16 @@ export function dashboardApi(
     const asked = episodesAsked.safeParse(c.req.query());
     if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
     const { found: rows, total } = await store.searchTrajectories(run.id, asked.data);
-    const page = { episodes: rows.map(episodeRow), total, offset: asked.data.offset };
+    const page = { episodes: rows.map((one) => foundEpisode(one)), total, offset: asked.data.offset };
     return c.json(page satisfies EpisodesPage);
+  });
+  api.get("/runs/:id/groups", takes(...Object.keys(episodesAsked.shape)), async (c) => {
+    const run = await found(c.req.param("id"));
+    const asked = episodesAsked.safeParse(c.req.query());
+    if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
+    const { found: groups, total } = await store.searchGroups(run.id, asked.data);
+    const page = { groups: groups.map(episodeGroup), total, offset: asked.data.offset };
+    return c.json(page satisfies EpisodeGroupsPage);
   });
   api.get("/runs/:id/episode", takes(...Object.keys(episodeAsked.shape)), async (c) => {
     const run = await found(c.req.param("id"));
@@ -141,6 +152,7 @@ export function dashboardApi(
     const shown = there.find((t) => t.id === id) ?? there[0]!;
     return c.json(episodeDetail(shown, there, await spelling(run.folder)) satisfies EpisodeDetail);
   });
+  api.route("/comparisons", comparisonRoutes(store));
   api.route("/methods", methodRoutes());
   api.route("/artefacts", artefactRoutes({ store, production }));
   // otherwise the page would answer, since it is served at every other path

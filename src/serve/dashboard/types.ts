@@ -12,17 +12,11 @@ import type { Evaluation } from "../../store/runStore.ts";
 import type { RunState } from "../../store/schema.ts";
 import type { CheckEvidence } from "../../train/check.ts";
 import type { Computed } from "./computed.ts";
+import type { Range, Value } from "./numberTypes.ts";
 
-/** A number in JSON: NaN is null. */
-export type Value = number | null;
-
-/** An interval; a bound is null if it is infinite, as with a single observation. */
-export interface Range {
-  readonly mean: Value;
-  readonly low: Value;
-  readonly high: Value;
-  readonly n: number;
-}
+export type * from "./comparisonTypes.ts";
+export type * from "./episodeTypes.ts";
+export type * from "./numberTypes.ts";
 
 export interface RunRow {
   readonly id: string;
@@ -114,80 +108,6 @@ export interface Curves {
 export interface Extent {
   readonly low: readonly Value[];
   readonly high: readonly Value[];
-}
-
-export interface EpisodeRow {
-  readonly iteration: number;
-  readonly phase: string;
-  readonly id: string;
-  readonly task: string;
-  readonly role: string;
-  readonly reward: Value;
-  readonly turns: number;
-  /** "success", "no success", "truncated", "failed", or "done" if the environment gave no verdict on success. */
-  readonly outcome: string;
-  /** The beginning of the policy's first message. */
-  readonly said?: string;
-}
-
-export interface EpisodesPage {
-  readonly episodes: readonly EpisodeRow[];
-  /** Number of all matching episodes. */
-  readonly total: number;
-  readonly offset: number;
-}
-
-export interface SaidMessage {
-  readonly role: string;
-  readonly content: string;
-  readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
-}
-
-/** Numbers of one turn's action tokens, in order. */
-export interface TokenLayers {
-  /** Texts of the tokens; absent if the run's folder has no tokenizer. */
-  readonly pieces?: readonly string[];
-  readonly ids: readonly number[];
-  readonly logp: readonly Value[];
-  readonly entropy?: readonly Value[];
-  readonly advantage?: readonly Value[];
-  /** 1: the token was forced, the policy had no choice. */
-  readonly forced?: readonly number[];
-}
-
-export interface EpisodeTurn {
-  /** The new messages before this action. */
-  readonly read: readonly SaidMessage[];
-  readonly action: SaidMessage;
-  readonly role: string;
-  readonly stop: string;
-  readonly rewards: Readonly<Record<string, number>>;
-  /** Feedback text about this action. */
-  readonly text?: string;
-  readonly version: string;
-  readonly ms: number;
-  readonly tokens?: TokenLayers;
-  readonly spans: Readonly<Record<string, readonly (readonly [number, number])[]>>;
-}
-
-/** An episode of the same task and iteration. */
-export interface Relative {
-  readonly id: string;
-  readonly phase: string;
-  readonly iteration: number;
-  readonly outcome: string;
-  readonly reward: Value;
-  /** The episode that it branched from, at which turn, and why; absent: played from the start. */
-  readonly parent?: { readonly id: string; readonly turn: number; readonly why: string };
-}
-
-export interface EpisodeDetail extends EpisodeRow {
-  readonly run: string;
-  readonly origin: string;
-  readonly end: string;
-  readonly conversation: readonly EpisodeTurn[];
-  /** The episode itself, its siblings, retries and branches. */
-  readonly family: readonly Relative[];
 }
 
 export interface MethodRow {

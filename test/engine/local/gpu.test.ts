@@ -4,9 +4,16 @@ import { after, test } from "node:test";
 import { randomStream } from "../../../src/core/random.ts";
 import { cpuDevice } from "../../../src/engine/local/cpuModel.ts";
 import type { ComputeDevice, DeviceModel } from "../../../src/engine/local/deviceModel.ts";
+import { gpuPool } from "../../../src/engine/local/gpu/memory.ts";
 import { type GpuDevice, gpuDevice } from "../../../src/engine/local/gpu/model.ts";
-import { type Architecture, firstWeights, headParameters } from "../../../src/engine/local/parameters.ts";
+import {
+  type Architecture,
+  adapterParameters,
+  firstWeights,
+  headParameters,
+} from "../../../src/engine/local/parameters.ts";
 import { sampler } from "../../../src/engine/local/sampler.ts";
+import { openGpu } from "../../../src/tensor/wgsl/device.ts";
 import { livelyWeights, near, tinyConfig } from "./support.ts";
 
 const gpu: GpuDevice | undefined = await gpuDevice({ precision: "f32", checked: true }).catch((e: Error) => {
@@ -112,6 +119,44 @@ test("a reply has the same bytes alone and among others", {
     }
   }
   model.drop();
+});
+
+test("a copy of an adapter's model keeps its base when the model is replaced", { skip: !gpu }, async () => {
+  const adapter = { rank: 2, alpha: 4, targets: ["q_proj"] } as const;
+  const a: Architecture = { config: tinyConfig, heads: [], adapter };
+  const trained = firstWeights(adapterParameters(tinyConfig, adapter), randomStream("adapter"));
+  const weights = (seed: number) => new Map([...livelyWeights(tinyConfig, seed), ...trained]);
+  const model = await gpu!.create(a, { weights: weights(1), steps: 0, version: 0 });
+  const copy = await model.copy("fresh");
+  const wanted = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
+  const logp = async (of: DeviceModel) =>
+    (await of.forward(rows(tinyConfig.vocabulary), wanted, false)).logp as Float32Array;
+  const before = await logp(copy);
+  await model.replace({ weights: weights(2), steps: 0, version: 1 });
+  assert.deepEqual(await logp(copy), before);
+  assert.notDeepEqual(await logp(model), before);
+  const bytes = gpu!.bytes();
+  for (const seed of [3, 4, 5]) await model.replace({ weights: weights(seed), steps: 0, version: 1 });
+  assert.equal(gpu!.bytes(), bytes, "replacing takes no more memory");
+  for (const one of [model, copy]) one.drop();
+});
+
+test("memory of many shapes is not all kept, and of two shapes in turn it is", { skip: !gpu }, async () => {
+  const own = await openGpu({ checked: true, software: true });
+  const pool = gpuPool(own);
+  const use = (elements: number): GPUBuffer => {
+    const x = pool.take({ name: "x", dtype: "float32", shape: [elements] });
+    pool.give([x]);
+    return x.buffer;
+  };
+  const [a, b] = [use(5000), use(6000)];
+  assert.deepEqual([use(5000), use(6000)], [a, b]);
+  const sizes = Array.from({ length: 40 }, (_, i) => {
+    use(7000 - 100 * i);
+    return own.bytes();
+  });
+  assert.ok(Math.max(...sizes) <= 3 * 4 * 7000, `${sizes}`);
+  own.close();
 });
 
 test("what iterations take is given back: memory does not grow", { skip: !gpu }, async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import type { EpisodeDetail, EpisodesPage } from "../../../src/serve/dashboard/types.ts";
+import type { EpisodeDetail, EpisodeGroupsPage, EpisodesPage } from "../../../src/serve/dashboard/types.ts";
 import type { Saved } from "../../../src/store/trajectoryRow.ts";
 import { eventsOf, run, trajectory, turn, world } from "./world.ts";
 
@@ -139,4 +139,73 @@ test("what is long goes out compressed to those who take it so, and whole", asyn
   const events = await request("/api/runs/live", { headers: { "accept-encoding": "gzip" } });
   assert.equal(events.headers.get("content-encoding"), null);
   for await (const _ of eventsOf(events)) break;
+});
+
+test("the episodes of a task stand side by side, with what they were asked and where they part", async (t) => {
+  const { store, get } = await world(t);
+  await store.startRun(run("a"));
+  const first = turn({
+    prompt: [
+      { role: "system", content: "be brief" },
+      { role: "user", content: "Where is   Asmara?" },
+    ],
+    action: { role: "assistant", content: "let me see" },
+    rewards: {},
+  });
+  const second = (content: string, outcome: number) =>
+    turn({
+      prompt: [...first.prompt, first.action],
+      action: { role: "assistant", content, toolCalls: [{ id: "c", name: "look", arguments: "{}" }] },
+      rewards: { outcome },
+    });
+  const saved = [
+    trajectory("e1", {
+      turns: [first, second("Kenya", 0)],
+      end: { kind: "done", reason: "", success: false },
+    }),
+    trajectory("e2", { turns: [first, second("Eritrea", 1)] }),
+    trajectory("e3", { task: "task-2", turns: [first] }),
+    trajectory("e4", { task: "task-2", turns: [first] }),
+  ].map((trajectory): Saved => ({ trajectory, phase: "train" }));
+  await store.saveIteration("a", 4, { metrics: {}, trajectories: saved });
+  await store.saveIteration("a", 5, { metrics: {}, trajectories: [saved[3]!] });
+  const page = await get<EpisodeGroupsPage>("/api/runs/a/groups");
+  assert.equal(page.total, 3);
+  assert.deepEqual(
+    page.groups.map(({ task, iteration, parts, episodes }) => [task, iteration, parts, episodes.length]),
+    [
+      ["task-2", 5, undefined, 1],
+      ["task-1", 4, 1, 2],
+      ["task-2", 4, undefined, 2],
+    ],
+  );
+  const [, parted, alike] = page.groups;
+  assert.equal(parted?.asked, "Where is Asmara?");
+  assert.deepEqual(
+    parted?.episodes.map(({ did, reward }) => [did, reward]),
+    [
+      ["Kenya look({})", 0],
+      ["Eritrea look({})", 1],
+    ],
+  );
+  // those that all did the same show how they ended
+  assert.deepEqual(
+    alike?.episodes.map(({ did }) => did),
+    ["let me see", "let me see"],
+  );
+  const best = await get<EpisodeGroupsPage>("/api/runs/a/groups?order=best&limit=1");
+  assert.deepEqual([best.groups[0]?.task, best.total], ["task-1", 3]);
+  const failed = await get<EpisodeGroupsPage>("/api/runs/a/groups?outcome=no success");
+  assert.deepEqual(
+    failed.groups.map(({ episodes }) => episodes.map(({ id }) => id)),
+    [["e1"]],
+  );
+  // a megabyte is not listed
+  const long = turn({ prompt: [{ role: "user", content: "A".repeat(1 << 20) }] });
+  await store.saveIteration("a", 6, {
+    metrics: {},
+    trajectories: [{ trajectory: trajectory("e5", { turns: [long] }), phase: "train" }],
+  });
+  const { episodes } = await get<EpisodesPage>("/api/runs/a/episodes?from=6");
+  assert.equal(episodes[0]?.asked, `${"A".repeat(240)}…`);
 });

@@ -1,14 +1,19 @@
 /** Runs beside each other: learning curves with intervals over seeds, and differences paired by seed. */
 import { useEffect, useRef } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import type { ComparedGroup, ComparePage, Range } from "../../../src/serve/dashboard/types.ts";
+import type {
+  ComparedGroup,
+  ComparePage,
+  ComparisonsPage,
+  Range,
+} from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
 import { Curves } from "../parts/curves.tsx";
-import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { Failed, Waiting } from "../parts/notice.tsx";
 import { csv, save } from "../parts/save.ts";
 import { Table } from "../parts/table.tsx";
 import { dark } from "../parts/theme.tsx";
-import { groupKey, groupName } from "../parts/words.ts";
+import { groupKey, groupName, moment } from "../parts/words.ts";
 
 export function Compare() {
   useRoute();
@@ -19,22 +24,53 @@ export function Compare() {
   useEffect(() => {
     document.title = "Compare · Whetstone";
   }, []);
-  if (asked.length === 0) {
-    return (
-      <Empty>
-        <h1>Compare</h1>
-        <p>
-          Choose <a href="/">runs</a>, and compare them here: curves with intervals over seeds, differences
-          paired by seed. Or run them side by side:{" "}
-          <code>npx whetstone compare grpo rloo --env bandit --engine tabular</code>
-        </p>
-      </Empty>
-    );
-  }
+  if (asked.length === 0) return <Kept />;
   const now = loaded.value;
   if (now.state === "waiting") return <Waiting what="the comparison" />;
   if (now.state === "failed") return <Failed what="The comparison" why={now.why} />;
   return <Whole groups={now.data.groups} key={String(dark.value)} />;
+}
+
+/** Without runs to compare: what the command line compared, and how to compare more. */
+function Kept() {
+  const now = useLoaded<ComparisonsPage>("/api/comparisons").value;
+  if (now.state === "waiting") return <Waiting what="comparisons" />;
+  if (now.state === "failed") return <Failed what="Comparisons" why={now.why} />;
+  const { comparisons } = now.data;
+  return (
+    <>
+      <h1>Compare</h1>
+      <p class="faint lead">
+        Choose <a href="/">runs</a>, and compare them here: curves with intervals over seeds, differences
+        paired by seed. Or run them side by side:{" "}
+        <code>npx whetstone compare grpo rloo --env bandit --engine tabular</code>
+      </p>
+      {comparisons.length > 0 && (
+        <>
+          <h2>Made by whetstone compare</h2>
+          <Table
+            label="Comparisons"
+            rows={comparisons}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: "Methods",
+                class: "about",
+                cell: ({ id, methods }) => (
+                  <a href={`/comparisons/${encodeURIComponent(id)}`}>{methods.join(", ")}</a>
+                ),
+              },
+              { name: "Environment", cell: ({ env }) => env },
+              { name: "Engine", cell: ({ engine }) => engine },
+              { name: "Seeds", cell: ({ seeds }) => seeds },
+              { name: "Written", cell: ({ at }) => moment(new Date(at).toISOString()) },
+              { name: "Folder", class: "about faint", cell: ({ id }) => id },
+            ]}
+          />
+        </>
+      )}
+    </>
+  );
 }
 
 function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {

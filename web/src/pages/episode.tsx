@@ -1,6 +1,6 @@
 /** One episode as a conversation, with what each word earned painted on it. */
 import { memo } from "preact/compat";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   EpisodeDetail,
@@ -9,9 +9,12 @@ import type {
   SaidMessage,
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
+import { Filmstrip } from "../parts/filmstrip.tsx";
+import { useKeys } from "../parts/keys.ts";
 import { Long } from "../parts/long.tsx";
 import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
+import { signed, toneOf } from "../parts/reward.tsx";
 import { type Layer, spaced, Tokens } from "../parts/tokens.tsx";
 import { digits } from "../parts/words.ts";
 import { episodePath, nameOf } from "./episodes.tsx";
@@ -76,42 +79,29 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
     return () => clearTimeout(settled);
   }, [chosen]);
 
-  // j and k walk over turns, arrows over tokens, h and l over siblings; from the moment the page can be seen
-  useLayoutEffect(() => {
-    const pressed = (e: KeyboardEvent): void => {
-      if (
-        e.target instanceof HTMLInputElement ||
-        e.target instanceof HTMLSelectElement ||
-        e.ctrlKey ||
-        e.metaKey
-      )
-        return;
-      const count = (turn: number): number => turns[turn]?.tokens?.pieces?.length ?? 0;
-      const { turn, token } = chosen ?? { turn: 0, token: -1 };
-      const to = (turn: number, token: number): void => {
-        if (turn >= 0 && turn < turns.length && token >= 0 && token < count(turn)) setChosen({ turn, token });
-      };
-      const me = episode.family.findIndex(({ id }) => id === episode.id);
-      const sibling = (by: number): void => {
-        const next = episode.family[me + by];
-        if (next) route(episodePath(run, next));
-      };
-      const keys: Record<string, () => void> = {
-        j: () => to(chosen ? turn + 1 : 0, 0),
-        k: () => to(turn - 1, 0),
-        ArrowRight: () => (token + 1 < count(turn) ? to(turn, token + 1) : to(turn + 1, 0)),
-        ArrowLeft: () => (token > 0 ? to(turn, token - 1) : to(turn - 1, count(turn - 1) - 1)),
-        h: () => sibling(-1),
-        l: () => sibling(1),
-      };
-      const act = keys[e.key];
-      if (!act) return;
-      e.preventDefault();
-      act();
+  const keys = useMemo(() => {
+    const count = (turn: number): number => turns[turn]?.tokens?.pieces?.length ?? 0;
+    const { turn, token } = chosen ?? { turn: 0, token: -1 };
+    const to = (turn: number, token: number) => (): void => {
+      if (turn >= 0 && turn < turns.length && token >= 0 && token < count(turn)) setChosen({ turn, token });
     };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
+    const me = episode.family.findIndex(({ id }) => id === episode.id);
+    const sibling = (by: number) => (): void => {
+      const next = episode.family[me + by];
+      if (next) route(episodePath(run, next));
+    };
+    const right = token + 1 < count(turn) ? to(turn, token + 1) : to(turn + 1, 0);
+    const left = token > 0 ? to(turn, token - 1) : to(turn - 1, count(turn - 1) - 1);
+    return [
+      { key: "j", does: "next turn", act: to(chosen ? turn + 1 : 0, 0) },
+      { key: "k", does: "turn before", act: to(turn - 1, 0) },
+      { key: "ArrowRight", does: "next token", act: right },
+      { key: "ArrowLeft", does: "token before", act: left },
+      { key: "h", does: "episode of the same task before", act: sibling(-1) },
+      { key: "l", does: "next episode of the same task", act: sibling(1) },
+    ];
   }, [chosen, turns, episode, run, route]);
+  useKeys(keys);
 
   return (
     <>
@@ -119,9 +109,11 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
         <a href={`/runs/${encodeURIComponent(run)}`}>{nameOf(run)}</a> ›{" "}
         <a href={`/runs/${encodeURIComponent(run)}/episodes`}>episodes</a>
       </p>
-      <h1>{episode.id}</h1>
+      <h1>
+        <bdi>{askedIn(turns) || episode.task}</bdi>
+      </h1>
       <p class="facts">
-        {episode.outcome}: {episode.end} · reward{" "}
+        <bdi>{episode.id}</bdi> · {episode.outcome}: {episode.end} · reward{" "}
         {episode.reward === null ? "not paid" : digits(episode.reward)} · {episode.turns} turns · iteration{" "}
         {episode.iteration}, {episode.phase} · {episode.origin}
       </p>
@@ -138,6 +130,7 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
         <Scale layer={layer} scale={scale} />
         <span class="faint">j k turns · ← → tokens · h l siblings</span>
       </div>
+      <Filmstrip turns={turns} />
       <div class="reading">
         <ol class="conversation">
           {turns.map((turn, k) => (
@@ -159,6 +152,12 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
       </div>
     </>
   );
+}
+
+/** The beginning of what was asked. */
+function askedIn([first]: readonly EpisodeTurn[]): string {
+  const asked = first?.read.findLast(({ role }) => role === "user")?.content ?? "";
+  return asked.length > 200 ? `${asked.slice(0, 200).toWellFormed()}…` : asked;
 }
 
 function scaleOf(turns: readonly EpisodeTurn[], layer: Layer): number {
@@ -239,13 +238,13 @@ const Turn = memo(({ turn, index, layer, scale, chosen, choose }: TurnProps) => 
         {credit !== undefined && (
           <>
             {" "}
-            · credit <b class={credit >= 0 ? "good" : "bad"}>{signed(credit)}</b>
+            · credit <b class={toneOf(credit)}>{signed(credit)}</b>
           </>
         )}
         {Object.entries(turn.rewards).map(([name, value]) => (
           <span key={name}>
             {" "}
-            · {name} <b class={value >= 0 ? "good" : "bad"}>{signed(value)}</b>
+            · {name} <b class={toneOf(value)}>{signed(value)}</b>
           </span>
         ))}
         {turn.stop !== "eos" && <span> · stopped: {turn.stop}</span>}
@@ -368,8 +367,6 @@ function Member({
     </a>
   );
 }
-
-const signed = (x: number): string => `${x >= 0 ? "+" : ""}${digits(x)}`;
 
 function mean(xs: readonly (number | null)[] | undefined): number | undefined {
   const there = xs?.filter((x) => x !== null) ?? [];

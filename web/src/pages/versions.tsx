@@ -5,8 +5,10 @@ import type { ReleaseState } from "../../../src/release/index.ts";
 import type { VersionsBody } from "../../../src/serve/versions.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
 import { sayDiagnostics } from "../parts/estimateWords.ts";
+import { boundWords, measureWords } from "../parts/guardrailWords.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { Table } from "../parts/table.tsx";
+import { Timeline } from "../parts/timeline.tsx";
 import { digits, moment } from "../parts/words.ts";
 
 interface All {
@@ -81,6 +83,8 @@ interface SplitsProps {
 function Splits({ splits, versions }: SplitsProps) {
   return (
     <>
+      <h2>What was live</h2>
+      <Timeline splits={splits} nameOf={(id) => nameOf(versions, id)} now={Date.now()} />
       <h2>Splits</h2>
       <Table
         label="Splits"
@@ -170,7 +174,7 @@ function Live({ state, reload }: LiveProps) {
           { name: "Units closed", cell: ({ units }) => units },
           { name: "Open", cell: ({ open }) => open },
           {
-            name: "Worth, off-policy",
+            name: "Worth: mean reward, off-policy",
             cell: ({ estimate }) =>
               estimate
                 ? `${digits(estimate.interval.mean)} [${bound(estimate.interval.low)}, ${bound(estimate.interval.high)}]`
@@ -352,9 +356,9 @@ function Verdict({
           keyOf={(g) => g.name}
           columns={[
             { name: "Guardrail", cell: (g) => g.name },
-            { name: "Candidate", cell: (g) => bound(g.candidate) },
-            { name: "Baseline", cell: (g) => bound(g.baseline) },
-            { name: "Bound", cell: (g) => g.bound },
+            { name: "Candidate", cell: (g) => measureWords(g.name, g.candidate) },
+            { name: "Baseline", cell: (g) => measureWords(g.name, g.baseline) },
+            { name: "Bound", cell: (g) => boundWords(g.name, g.bound) },
             {
               name: "State",
               cell: (g) => (

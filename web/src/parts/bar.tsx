@@ -2,24 +2,19 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Account } from "./account.tsx";
+import { openPalette } from "./palette.tsx";
+import { places } from "./places.ts";
 import { ThemeSwitch } from "./theme.tsx";
 
-const places: readonly (readonly [path: string, name: string])[] = [
-  ["/", "Runs"],
-  ["/compare", "Compare"],
-  ["/methods", "Methods"],
-  ["/inbox", "Inbox"],
-  ["/sessions", "Sessions"],
-  ["/artefacts", "Artefacts"],
-  ["/versions", "Versions"],
-];
+/** What the paths of a place begin with, where that is not its own. */
+const beginning: Readonly<Record<string, string>> = { "/compare": "/compar" };
 
 export function Bar() {
   const { path } = useLocation();
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   const here = (place: string): boolean =>
-    place === "/" ? path === "/" || path.startsWith("/runs") : path.startsWith(place);
+    place === "/" ? path === "/" || path.startsWith("/runs") : path.startsWith(beginning[place] ?? place);
   return (
     <header class="bar">
       <a class="skip" href="#main">
@@ -52,6 +47,9 @@ export function Bar() {
                 {name}
               </a>
             ))}
+            <button type="button" class="quiet go" onClick={openPalette} aria-keyshortcuts="Control+K">
+              Go to…
+            </button>
           </div>
         </nav>
       )}

@@ -6,6 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import type { Extent } from "../../../src/serve/dashboard/types.ts";
 import { At, Legend } from "./chartLegend.tsx";
 import { inks, lineInks } from "./ink.ts";
+import { SaveChart } from "./saveChart.tsx";
 import { decades, scaled, steps, unscaled, wholeDecades } from "./scale.ts";
 import { smoothed } from "./smoothed.ts";
 import { dark } from "./theme.tsx";
@@ -230,6 +231,7 @@ export function Chart({
         aria-valuetext={here}
       />
       <Legend title={title} lines={lines} hovered={hovered} words={words} />
+      <SaveChart title={title} x={x} lines={lines} smoothing={smoothing} words={words} />
     </figure>
   );
 }

@@ -1,6 +1,10 @@
 /** Hands a text to the reader as a file. */
 export function save(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+  saveUrl(name, URL.createObjectURL(new Blob([text], { type })));
+}
+
+/** Hands what an object URL stands for to the reader as a file; the URL ends with that. */
+export function saveUrl(name: string, url: string): void {
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

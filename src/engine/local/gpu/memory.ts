@@ -31,11 +31,32 @@ function encoded(gpu: Gpu, work: (encoder: GPUCommandEncoder) => void): void {
   gpu.device.queue.submit([encoder.finish()]);
 }
 
+/**
+ * A pool keeps at most as much free memory as was ever taken at once: a run of two shapes in turn makes no new memory, and one
+ * of many shapes does not keep that of all.
+ */
 export function gpuPool(gpu: Gpu): Pool {
+  /** By size; the size that was given back last is the last. */
   const free = new Map<number, GPUBuffer[]>();
+  let [taken, most, kept] = [0, 0, 0];
   const buffer = (bytes: number): GPUBuffer => {
     const whole = Math.max(16, Math.ceil(bytes / 16) * 16);
-    return free.get(whole)?.pop() ?? gpu.make(whole);
+    const known = free.get(whole)?.pop();
+    if (known) kept -= whole;
+    taken += whole;
+    most = Math.max(most, taken);
+    return known ?? gpu.make(whole);
+  };
+  /** Frees what was not used for longest. */
+  const trim = (): void => {
+    for (const [size, list] of free) {
+      while (kept > most && list.length > 0) {
+        gpu.free(list.shift()!);
+        kept -= size;
+      }
+      if (list.length === 0) free.delete(size);
+      if (kept <= most) return;
+    }
   };
   return {
     take: (p) => ({ buffer: buffer(roomFor(p.shape)), dtype: p.dtype, length: sizeOf(p.shape) }),
@@ -52,8 +73,12 @@ export function gpuPool(gpu: Gpu): Pool {
       for (const { buffer } of of.toReversed()) {
         const list = free.get(buffer.size) ?? [];
         list.push(buffer);
+        free.delete(buffer.size);
         free.set(buffer.size, list);
+        taken -= buffer.size;
+        kept += buffer.size;
       }
+      trim();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Models whose weights, moments, gradients and caches stay on a GPU, computed with by kernels in WGSL. */
 import { type AdapterFacts, openGpu } from "../../../tensor/wgsl/device.ts";
-import { arena, fromGpu, upload } from "../../../tensor/wgsl/program.ts";
+import { arena, fromGpu } from "../../../tensor/wgsl/program.ts";
 import type { ComputeDevice, DeviceModel } from "../deviceModel.ts";
 import type { Weights } from "../parameters.ts";
 import { arithmetic } from "./arithmetic.ts";
@@ -126,7 +126,7 @@ function dropMoments({ device: { held }, state }: Running): void {
 /** What is read and written whole: for checkpoints. */
 function contentsOf(m: Running): Pick<DeviceModel, "contents" | "replace"> {
   const { kind, device, state } = m;
-  const { gpu } = device;
+  const { gpu, held } = device;
   /** The parts of each array, by parameter. */
   async function read(of: readonly Unit[], arrays: Arrays): Promise<Weights> {
     const out: Weights = new Map();
@@ -136,11 +136,15 @@ function contentsOf(m: Running): Pick<DeviceModel, "contents" | "replace"> {
     }
     return out;
   }
-  const put = (of: readonly Unit[], arrays: Arrays, from: Weights): void => {
+  /** In memory of their own: copies of the model may share the old arrays. */
+  const put = (of: readonly Unit[], arrays: Arrays, from: Weights): Arrays => {
+    const next = new Map(arrays);
     for (const u of of) {
-      if (u.parts.every((p) => from.has(p.name)))
-        upload(gpu, arrays.get(u.name)!.buffer, joinedParts(u, from));
+      if (!u.parts.every((p) => from.has(p.name))) continue;
+      held.drop(arrays.get(u.name)!);
+      next.set(u.name, held.load(joinedParts(u, from)));
     }
+    return next;
   };
   return {
     async contents(which = "all") {
@@ -156,11 +160,13 @@ function contentsOf(m: Running): Pick<DeviceModel, "contents" | "replace"> {
       };
     },
     async replace({ weights, first, second, steps, version }) {
-      put(kind.units, state.weights, weights);
+      state.weights = put(kind.units, state.weights, weights);
       if (first && second) {
-        state.moments ??= { first: zeroMoments(m), second: zeroMoments(m) };
-        put(kind.trained, state.moments.first, first);
-        put(kind.trained, state.moments.second, second);
+        const moments = state.moments ?? { first: zeroMoments(m), second: zeroMoments(m) };
+        state.moments = {
+          first: put(kind.trained, moments.first, first),
+          second: put(kind.trained, moments.second, second),
+        };
       } else dropMoments(m);
       state.steps = steps;
       state.version = version;
