@@ -31,13 +31,13 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
 for (const file of files.split("\n").filter((name) => name !== "" && existsSync(join(root, name)))) {
   cpSync(join(root, file), join(copy, file), { recursive: true, errorOnExist: false });
 }
-// benches compare papers that they name
+// benches compare papers that they name; the browser's page has types of its own
 writeFileSync(
   join(copy, "tsconfig.deleted.json"),
   JSON.stringify({
     extends: "./tsconfig.json",
     include: ["src", "test", "scripts", "examples"],
-    exclude: ["test/bench"],
+    exclude: ["test/bench", "examples/browser"],
   }),
 );
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));

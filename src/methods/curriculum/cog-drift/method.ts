@@ -5,8 +5,7 @@ import { climbing } from "./climbing.ts";
 export const cogDrift = method({
   id: "cog-drift",
   family: "curriculum",
-  summary:
-    "asks each hard problem in an easier format first, and moves it to the next harder one as it is solved",
+  summary: "asks each hard problem in an easier format first, and in the next harder one once it is solved",
   paper:
     "Cog-DRIFT: Exploration on Adaptively Reformulated Instances Enables Learning from Hard Reasoning Problems",
   mechanism:

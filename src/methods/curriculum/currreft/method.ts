@@ -8,7 +8,7 @@ export const currreft = method({
   id: "currreft",
   family: "curriculum",
   summary:
-    "asks all tasks in one format at a time, from the easiest to the open question, then imitates its successes",
+    "asks all tasks in one format at a time, from the easiest to the open one, then imitates successes",
   paper:
     "Boosting the Generalization and Reasoning of Vision Language Models with Curriculum Reinforcement Learning",
   mechanism:

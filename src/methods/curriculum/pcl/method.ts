@@ -7,7 +7,7 @@ export const pcl = method({
   id: "pcl",
   family: "curriculum",
   summary:
-    "plays the tasks whose expected reward, predicted from the prompt by a value model, is nearest to one half",
+    "plays the tasks whose reward, as a value model expects it from the prompt, is nearest to one half",
   paper: "Prompt Curriculum Learning for Efficient LLM Post-Training",
   mechanism:
     "Tasks with a success rate near one half give the largest gradient. To measure that rate by attempts is costly, and its history is stale. A small value model predicts the expected reward of the current policy from the prompt alone: each iteration scores a pool of candidates, plays those nearest to the target, and uses their rewards for both the policy and the value model.",

@@ -10,8 +10,7 @@ import { reflecting, reflection } from "./reflecting.ts";
 export const r3ReplayReflectRank = method({
   id: "r3-replay-reflect-rank",
   family: "curriculum",
-  summary:
-    "repairs groups of equal rewards: stored attempts of the missing outcome, reflection on an old mistake, ranks",
+  summary: "repairs groups of equal rewards: stored attempts of the missing outcome, reflection, ranks",
   paper: "R^3: Replay, Reflection, and Ranking Rewards for LLM Reinforcement Learning",
   mechanism:
     "Groups whose rewards are all equal teach nothing, and three things repair them. Stored attempts at the same task with the missing outcome join the group, compared by ratios to the policy that sampled them. Tasks with low past success are asked a second time, with one of their wrong attempts and an instruction to reflect, in a group of their own. Truncated attempts of groups that fail altogether get small rewards by rank: those come first whose entropy is high at few tokens and low on the whole.",

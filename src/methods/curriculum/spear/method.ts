@@ -12,8 +12,7 @@ import { toolBonus } from "./toolBonus.ts";
 export const spear = method({
   id: "spear",
   family: "curriculum",
-  summary:
-    "a bonus for tool calls that fades, and replay of its own successes that grows, against the median of now",
+  summary: "a bonus for tool calls that fades, and a growing replay of successes, against the present median",
   paper:
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   mechanism:

@@ -9,7 +9,7 @@ export const brRm = method({
   id: "br-rm",
   family: "judges",
   summary:
-    "a judge names the criteria that decide, then looks again with those alone; one reward trains both turns",
+    "a judge names the criteria that decide, then looks again with those; one reward trains both turns",
   paper: "Think Twice: Branch-and-Rethink Reasoning Reward Model",
   mechanism:
     "A judge that looks at everything at once looks at nothing closely. Here it first names one to three criteria, out of a fixed list, that matter for this pair. Then it reads again with those in mind and gives its verdict. Whether the verdict is right rewards both turns alike; a judgement that breaks the form is worth less than a wrong one.",

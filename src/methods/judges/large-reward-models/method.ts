@@ -7,8 +7,7 @@ import { judgedFrames } from "./judgedFrames.ts";
 export const largeRewardModels = method({
   id: "large-reward-models",
   family: "judges",
-  summary:
-    "a judge of frames, fitted once to demonstrations, pays contrast, progress and completion of every step",
+  summary: "a judge of frames, fitted once to demonstrations, pays contrast, progress and completion",
   paper: "Large Reward Models: Generalizable Online Robot Reward Generation with Vision-Language Models",
   mechanism:
     "A judge is fitted once to whole episodes and then frozen. It says of two frames which is closer to the goal, of one what share of the task is done, and whether it is finished. The three together reward every step of the policy, without any reward of the environment and without code for the task.",

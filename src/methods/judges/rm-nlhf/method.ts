@@ -5,8 +5,7 @@ import { critiqueReward } from "./critiqueReward.ts";
 export const rmNlhf = method({
   id: "rm-nlhf",
   family: "judges",
-  summary:
-    "pays a judge for arguments that people also gave; a meta reward model stands in where none were written",
+  summary: "pays a judge for arguments that people also gave; a meta reward model stands in where none are",
   paper: "Reward Modeling from Natural Language Human Feedback",
   mechanism:
     "A judge writes a critique and a verdict. A right verdict with bad reasons is worth little, so the critique is paid too, by how well its arguments match those of a human critique. Most items have none: a meta reward model predicts the match there. It is fitted anew in every iteration to the judge's own critiques that people criticised as well, so that it follows the judge.",
