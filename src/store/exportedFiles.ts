@@ -16,7 +16,7 @@ export async function dropRows(file: string, drop: ReadonlySet<number>, rows: nu
   try {
     for await (const _ of linesOf(file)) lines++;
   } catch (e) {
-    if ((e as NodeJS.ErrnoException).code === "ENOENT") return;
+    if (isMissing(e)) return;
     throw e;
   }
   if (lines === rows - drop.size) return;
@@ -28,12 +28,25 @@ export async function dropRows(file: string, drop: ReadonlySet<number>, rows: nu
       fix: "Delete the file and erase again: it was changed, so its rows cannot be assigned to users.",
     });
   }
+  // an export that meets the erasure takes its file back, perhaps between the two readings
+  let isGone = false;
   async function* remaining(): AsyncGenerator<string> {
     let row = 0;
-    for await (const line of linesOf(file)) if (!drop.has(row++)) yield `${line}\n`;
+    try {
+      for await (const line of linesOf(file)) if (!drop.has(row++)) yield `${line}\n`;
+    } catch (e) {
+      isGone = isMissing(e);
+      throw e;
+    }
   }
-  await replaceFile(file, remaining());
+  try {
+    await replaceFile(file, remaining());
+  } catch (e) {
+    if (!isGone) throw e;
+  }
 }
+
+const isMissing = (e: unknown): boolean => (e as NodeJS.ErrnoException).code === "ENOENT";
 
 async function* linesOf(file: string): AsyncGenerator<string> {
   for await (const line of createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Infinity })) {
