@@ -1,8 +1,9 @@
 /** Offline critic of observations and utterances (implicit Q-learning): it never queries utterances outside the data. */
+
 import { z } from "zod";
 import type { StatefulHelper } from "../core/context.ts";
-import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
+import { savedState } from "./savedState.ts";
 
 /** An observation and an utterance. */
 export interface Said {
@@ -115,13 +116,5 @@ const saved = z.object({
 });
 
 /** @throws WhetstoneError `checkpoint.damaged` where the state does not belong to this kind of helper. */
-function read(state: Json): z.infer<typeof saved> {
-  const { success, data } = saved.safeParse(state);
-  if (success) return data;
-  throw new WhetstoneError("checkpoint.damaged", {
-    where: "expectileCritic helper",
-    got: "a state in another format",
-    expected: "a state with values and worths",
-    fix: "Resume with the method that saved it.",
-  });
-}
+const read = (state: Json): z.infer<typeof saved> =>
+  savedState(saved, state, { where: "expectileCritic helper", expected: "a state with values and worths" });

@@ -1,10 +1,11 @@
 /** Logistic regression on named features. Models of comparisons and of reactions are fitted with it. */
+
 import { z } from "zod";
 import { adamwDefaults, adamwStep } from "../common/statistics/adamw.ts";
 import { logSigmoid, sigmoid } from "../common/statistics/logistic.ts";
-import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Features } from "./ridge.ts";
+import { savedState } from "./savedState.ts";
 
 /** Settings of {@link fitLogistic}. */
 export interface LogisticOptions {
@@ -99,13 +100,9 @@ export function logisticFitness(
 }
 
 /** Reads weights from a checkpoint. @throws WhetstoneError `checkpoint.damaged` where the state does not belong to this kind of helper. */
-export function readWeights(state: Json, where: string): LogisticWeights {
-  const { success, data } = z.record(z.string(), z.number()).safeParse(state);
-  if (success) return new Map(Object.entries(data));
-  throw new WhetstoneError("checkpoint.damaged", {
-    where,
-    got: "a state in another format",
-    expected: "a state of numbers by name",
-    fix: "Resume with the method that saved it.",
-  });
-}
+export const readWeights = (state: Json, where: string): LogisticWeights =>
+  new Map(
+    Object.entries(
+      savedState(z.record(z.string(), z.number()), state, { where, expected: "a state of numbers by name" }),
+    ),
+  );

@@ -1,8 +1,9 @@
 /** Ridge regression: exact, and identical on every machine. */
+
 import { z } from "zod";
 import type { StatefulHelper } from "../core/context.ts";
-import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
+import { savedState } from "./savedState.ts";
 
 /** Named numbers; an absent name counts as 0. */
 export type Features = Readonly<Record<string, number>>;
@@ -118,13 +119,5 @@ const sumsSchema = z.object({
 });
 
 /** @throws WhetstoneError `checkpoint.damaged` where the state does not belong to this kind of helper. */
-function read(state: Json): Sums {
-  const { success, data } = sumsSchema.safeParse(state);
-  if (success) return data;
-  throw new WhetstoneError("checkpoint.damaged", {
-    where: "ridge helper",
-    got: "a state in another format",
-    expected: "a state with names, gram and moment",
-    fix: "Resume with the method that saved it.",
-  });
-}
+const read = (state: Json): Sums =>
+  savedState(sumsSchema, state, { where: "ridge helper", expected: "a state with names, gram and moment" });

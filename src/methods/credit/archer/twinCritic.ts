@@ -1,8 +1,10 @@
 /** A pair of critics of observations and utterances, with slow copies of both for targets. */
+
 import type { StatefulHelper } from "../../../core/context.ts";
-import { WhetstoneError } from "../../../core/errors.ts";
+import type { WhetstoneError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Random } from "../../../core/random.ts";
+import { damagedState } from "../../../helper/savedState.ts";
 
 /** With an utterance: the action value Q(o, a); without: the state value V(o). */
 export interface CriticQuestion {
@@ -101,12 +103,7 @@ type Weights = readonly [number, number, number, number];
 function read(state: Json): Map<string, Weights> {
   const rows = typeof state === "object" && state !== null && "weights" in state ? state.weights : undefined;
   const damaged = (): WhetstoneError =>
-    new WhetstoneError("checkpoint.damaged", {
-      where: "twinCritic helper",
-      got: "a state in another format",
-      expected: "weights, each a name and four numbers",
-      fix: "Resume with the method that saved it.",
-    });
+    damagedState({ where: "twinCritic helper", expected: "weights, each a name and four numbers" });
   if (!Array.isArray(rows)) throw damaged();
   const weights = new Map<string, Weights>();
   for (const row of rows) {

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { StatefulHelper } from "../../../core/context.ts";
-import { WhetstoneError } from "../../../core/errors.ts";
-import type { Json } from "../../../core/json.ts";
 import type { Random } from "../../../core/random.ts";
 import type { ComparedExchanges, Exchanged } from "../../../helper/bradleyTerry.ts";
+import { damagedState, savedState } from "../../../helper/savedState.ts";
 import { fitGoalReward, type GoalRewardOptions, sizesOf, type TokenPair } from "./fit.ts";
 import { recurrentLength, rewardAt, statesOf } from "./recurrent.ts";
 
@@ -61,10 +60,10 @@ export const goalReward =
       },
       save: () => ({ words: [...names.keys()], theta: [...theta], fits }),
       load(state) {
-        const read = readState(state);
+        const read = savedState(saved, state, inWords);
         const { words } = read;
         const expected = words.length === 0 ? 0 : recurrentLength(sizesOf(words.length + 1, options));
-        if (read.theta.length !== expected) throw damaged();
+        if (read.theta.length !== expected) throw damagedState(inWords);
         names = numbered(words);
         theta = Float64Array.from(read.theta);
         fits = read.fits;
@@ -74,16 +73,8 @@ export const goalReward =
 
 const saved = z.object({ words: z.array(z.string()), theta: z.array(z.number()), fits: z.number().int() });
 
-function readState(state: Json): z.infer<typeof saved> {
-  const { success, data } = saved.safeParse(state);
-  if (success) return data;
-  throw damaged();
-}
-
-const damaged = (): WhetstoneError =>
-  new WhetstoneError("checkpoint.damaged", {
-    where: "goalReward",
-    got: "a state in another format",
-    expected: "words and the weights of a network on them",
-    fix: "Resume with the method and the settings that saved it.",
-  });
+const inWords = {
+  where: "goalReward",
+  expected: "words and the weights of a network on them",
+  fix: "Resume with the method and the settings that saved it.",
+} as const;

@@ -1,7 +1,5 @@
 import { z } from "zod";
 import type { StatefulHelper } from "../../../core/context.ts";
-import { WhetstoneError } from "../../../core/errors.ts";
-import type { Json } from "../../../core/json.ts";
 import type { Random } from "../../../core/random.ts";
 import type { ComparedExchanges, Exchanged } from "../../../helper/bradleyTerry.ts";
 import { crossedWords } from "../../../helper/crossedWords.ts";
@@ -11,6 +9,7 @@ import {
   networkLength,
   scoreInputs,
 } from "../../../helper/rewardNetwork.ts";
+import { damagedState, savedState } from "../../../helper/savedState.ts";
 import { sizesOf, type TreatedFitOptions, treatedFit } from "./fit.ts";
 
 const featuresOf = ({ asked, replied }: Exchanged): readonly string[] =>
@@ -63,12 +62,12 @@ export const strengthReward =
       },
       save: () => ({ names: [...names.keys()], theta: [...theta], fits }),
       load(state) {
-        const read = readState(state);
+        const read = savedState(saved, state, inWords);
         if (
           read.theta.length !==
           (read.names.length === 0 ? 0 : networkLength(sizesOf(read.names.length, options)))
         )
-          throw damaged();
+          throw damagedState(inWords);
         names = new Map(read.names.map((name, i) => [name, i]));
         theta = Float64Array.from(read.theta);
         fits = read.fits;
@@ -78,16 +77,8 @@ export const strengthReward =
 
 const saved = z.object({ names: z.array(z.string()), theta: z.array(z.number()), fits: z.number().int() });
 
-function readState(state: Json): z.infer<typeof saved> {
-  const { success, data } = saved.safeParse(state);
-  if (success) return data;
-  throw damaged();
-}
-
-const damaged = (): WhetstoneError =>
-  new WhetstoneError("checkpoint.damaged", {
-    where: "strengthReward",
-    got: "a state in another format",
-    expected: "feature names and the weights of a network on them",
-    fix: "Resume with the method and the settings that saved it.",
-  });
+const inWords = {
+  where: "strengthReward",
+  expected: "feature names and the weights of a network on them",
+  fix: "Resume with the method and the settings that saved it.",
+} as const;

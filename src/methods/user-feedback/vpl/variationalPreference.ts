@@ -1,11 +1,12 @@
 /** A joint preference model for users with different tastes: see {@link variationalPreference}. */
+
 import { z } from "zod";
 import { adamwDefaults, adamwStep } from "../../../common/statistics/adamw.ts";
 import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../../../core/context.ts";
-import { WhetstoneError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
 import { type Random, shuffled } from "../../../core/random.ts";
+import { savedState } from "../../../helper/savedState.ts";
 import {
   layoutOf,
   posteriorOf,
@@ -154,13 +155,8 @@ const saved = z
   .nullable();
 
 /** @throws WhetstoneError `checkpoint.damaged` if the state was not saved by this kind of helper. */
-function read(state: Json): TasteModel | undefined {
-  const { success, data } = saved.safeParse(state);
-  if (success) return data ?? undefined;
-  throw new WhetstoneError("checkpoint.damaged", {
+const read = (state: Json): TasteModel | undefined =>
+  savedState(saved, state, {
     where: "variational preference helper",
-    got: "a state in another format",
     expected: "sizes, theta and pool, or null",
-    fix: "Resume with the method that saved it.",
-  });
-}
+  }) ?? undefined;
