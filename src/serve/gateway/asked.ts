@@ -30,20 +30,34 @@ const ours = "whetstone.";
 export function readAsked(body: Json | undefined): Asked | undefined {
   const given = objectOf(body);
   if (!given || !Array.isArray(given.messages)) return undefined;
-  const user = textOf(given.user);
-  return {
-    body: given,
-    model: textOf(given.model) ?? "",
-    prompt: withTools(listOf(given.messages).map(chatMessage), listOf(given.tools).flatMap(toolOf)),
-    settings: Object.fromEntries(Object.entries(given).filter(([name]) => !apart.has(name))),
-    ...(user ? { user } : {}),
-    tags: tagsOf(given.metadata),
-    stream: given.stream === true,
-  };
+  const prompt = withTools(listOf(given.messages).map(chatMessage), listOf(given.tools).flatMap(toolOf));
+  return askedBy(given, prompt, apart);
 }
 
+/**
+ * A request with its conversation.
+ * @param apart fields of the body that the record stores separately. @param own what the body says of itself beside them.
+ */
+export const askedBy = (
+  body: JsonObject,
+  prompt: readonly Message[],
+  apart: ReadonlySet<string>,
+  own: { readonly user: string | undefined; readonly tags: Asked["tags"] } = {
+    user: textOf(body.user),
+    tags: tagsOf(body.metadata),
+  },
+): Asked => ({
+  body,
+  model: textOf(body.model) ?? "",
+  prompt,
+  settings: Object.fromEntries(Object.entries(body).filter(([name]) => !apart.has(name))),
+  ...(own.user ? { user: own.user } : {}),
+  tags: own.tags,
+  stream: body.stream === true,
+});
+
 /** The text values of a body's `metadata`, without the gateway's own names. */
-export function tagsOf(metadata: Json | undefined): Asked["tags"] {
+function tagsOf(metadata: Json | undefined): Asked["tags"] {
   const tags = Object.entries(objectOf(metadata) ?? {}).filter(([name]) => !name.startsWith(ours));
   return Object.fromEntries(tags.flatMap(([k, v]) => (typeof v === "string" ? [[k, v]] : [])));
 }

@@ -1,7 +1,7 @@
 /** OpenAI's first completions API, read as the chat completions that its requests and answers amount to. */
 import { chatMessage } from "../../common/text/chatWire.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
-import { type Asked, tagsOf } from "./asked.ts";
+import { type Asked, askedBy } from "./asked.ts";
 import type { AnswerReader, Protocol } from "./protocol.ts";
 
 export const completions: Protocol = {
@@ -21,17 +21,8 @@ function readRequest(body: Json | undefined): Asked | undefined {
   const given = objectOf(body);
   if (given?.prompt === undefined) return undefined;
   const { prompt } = given;
-  const user = textOf(given.user);
   const content = typeof prompt === "string" ? prompt : promptsOf(prompt).map(partOf);
-  return {
-    body: given,
-    model: textOf(given.model) ?? "",
-    prompt: [chatMessage({ role: "user", content })],
-    settings: Object.fromEntries(Object.entries(given).filter(([name]) => !apart.has(name))),
-    ...(user ? { user } : {}),
-    tags: tagsOf(given.metadata),
-    stream: given.stream === true,
-  };
+  return askedBy(given, [chatMessage({ role: "user", content })], apart);
 }
 
 /** A list of numbers is one prompt in token ids. */

@@ -2,7 +2,7 @@
 import { chatMessage, toolOf } from "../../common/text/chatWire.ts";
 import { withTools } from "../../common/text/systemMessage.ts";
 import { type Json, type JsonObject, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
-import type { Asked } from "./asked.ts";
+import { type Asked, askedBy } from "./asked.ts";
 import type { AnswerReader, Protocol } from "./protocol.ts";
 
 export const messages: Protocol = {
@@ -21,19 +21,9 @@ function readRequest(body: Json | undefined): Asked | undefined {
   const given = objectOf(body);
   if (!given || !Array.isArray(given.messages)) return undefined;
   const system = given.system === undefined ? [] : [{ role: "system", content: given.system }];
-  const user = messages.userOf(body);
-  return {
-    body: given,
-    model: textOf(given.model) ?? "",
-    prompt: withTools(
-      [...system, ...given.messages.flatMap(messagesOf)].map(chatMessage),
-      toolsOf(given.tools),
-    ),
-    settings: Object.fromEntries(Object.entries(given).filter(([name]) => !apart.has(name))),
-    ...(user ? { user } : {}),
-    tags: {},
-    stream: given.stream === true,
-  };
+  const prompt = [...system, ...given.messages.flatMap(messagesOf)].map(chatMessage);
+  const own = { user: messages.userOf(body), tags: {} };
+  return askedBy(given, withTools(prompt, toolsOf(given.tools)), apart, own);
 }
 
 /** Tools with their own schema; the provider's own tools, such as its search, have only a type and a name. */

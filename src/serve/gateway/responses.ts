@@ -2,7 +2,7 @@
 import { chatMessage, toolOf } from "../../common/text/chatWire.ts";
 import { withTools } from "../../common/text/systemMessage.ts";
 import { type Json, type JsonObject, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
-import { type Asked, tagsOf } from "./asked.ts";
+import { type Asked, askedBy } from "./asked.ts";
 import type { AnswerReader, EarlierItems, Protocol } from "./protocol.ts";
 
 export const responses: Protocol = {
@@ -29,20 +29,9 @@ function readRequest(body: Json | undefined, earlier: EarlierItems): Asked | und
     ...(instructions === undefined ? [] : [{ role: "system", content: instructions }]),
     ...messagesOf(items.map((item) => named(item, earlier))),
   ];
-  const user = textOf(given.user);
-  return {
-    body: given,
-    model: textOf(given.model) ?? "",
-    // a tool's name, description and parameters stand beside its type here, not below it
-    prompt: withTools(
-      said.map(chatMessage),
-      listOf(given.tools).flatMap((tool) => toolOf({ function: tool })),
-    ),
-    settings: Object.fromEntries(Object.entries(given).filter(([name]) => !apart.has(name))),
-    ...(user ? { user } : {}),
-    tags: tagsOf(given.metadata),
-    stream: given.stream === true,
-  };
+  // a tool's name, description and parameters stand beside its type here, not below it
+  const tools = listOf(given.tools).flatMap((tool) => toolOf({ function: tool }));
+  return askedBy(given, withTools(said.map(chatMessage), tools), apart);
 }
 
 /** The item itself in place of its id, where it is known. */
