@@ -8,18 +8,17 @@ import { randomStream } from "../core/random.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { EnsembleRule } from "../evaluator/ensemble.ts";
-import { type AskJudge, type CallOutcome, judgeCalls } from "../evaluator/judgeCall.ts";
-import { judgedTrajectory } from "../evaluator/judgedItem.ts";
+import { type CallOutcome, judgeCalls } from "../evaluator/judgeCall.ts";
 import { type NamedItem, type ScoredItem, scoreItems } from "../evaluator/scoreItems.ts";
 import { type Judgeable, stratified } from "../evaluator/stratified.ts";
 import { answeredTurns, loggedTrajectory } from "../exchange/logged.ts";
 import { type ServedSession, servedSessions } from "../exchange/sessions.ts";
-import { taskOfPrompt } from "../exchange/task.ts";
 import { orderedId } from "../serve/orderedId.ts";
 import type { TrafficStore } from "../store/trafficStore.ts";
 import { spendLine } from "./chat.ts";
 import { seconds } from "./durations.ts";
 import { onSignal } from "./interrupted.ts";
+import { named } from "./judgeSource.ts";
 import type { JudgePanel } from "./judges.ts";
 import { statedNumber } from "./numbers.ts";
 import { folded, type Io, number } from "./output.ts";
@@ -112,7 +111,7 @@ export async function judgeLive(work: LiveWork, io: Io): Promise<void> {
           const chosen = await queue.next();
           await scoreItems(judges, itemsOf(production, chosen), {
             random: randomStream(work.seed),
-            ...{ rule: work.rule, call: call as AskJudge, most: work.concurrency },
+            ...{ rule: work.rule, call, most: work.concurrency },
             async onScore(scored) {
               const { outcome } = scored.together;
               counts[outcome] = (counts[outcome] ?? 0) + 1;
@@ -240,10 +239,8 @@ async function* itemsOf(
 ): AsyncGenerator<NamedItem> {
   for (const [id, { session }] of chosen) {
     for await (const served of servedSessions(production, { session })) {
-      const trajectory = loggedTrajectory(id, served)?.trajectory;
-      const item =
-        trajectory && judgedTrajectory(taskOfPrompt(trajectory.turns[0]?.prompt ?? []), trajectory);
-      if (item) yield { id, item };
+      const one = loggedTrajectory(id, served);
+      if (one) yield* named(id, one.trajectory);
     }
   }
 }

@@ -72,7 +72,8 @@ export async function withJudgeSource<T>(
   }
 }
 
-function* named(id: string, trajectory: Trajectory): Generator<NamedItem> {
+/** A trajectory as an item, or nothing where it failed or has no action. */
+export function* named(id: string, trajectory: Trajectory): Generator<NamedItem> {
   if (trajectory.end.kind === "failed") return;
   const item = judgedTrajectory(taskOfPrompt(trajectory.turns[0]?.prompt ?? []), trajectory);
   if (item) yield { id, item };
