@@ -1,8 +1,8 @@
 import { TensorError } from "../error.ts";
 import { constant, node, type Operation, requireDType, type Tensor } from "../graph.ts";
-import { show, sizeOf } from "../shape.ts";
+import { show } from "../shape.ts";
 import { concat } from "./concat.ts";
-import { gatherRows } from "./gatherRows.ts";
+import { gatherRows, rowsById } from "./gatherRows.ts";
 
 const operation: Operation<null> = {
   name: "selectRows",
@@ -12,14 +12,7 @@ const operation: Operation<null> = {
     undefined,
   ],
   onnx: (_, [x, ids], emit) => emit.node("Gather", [x!, ids!], { axis: { int: 0 } }),
-  wgsl: {
-    kind: "map",
-    element: (y, at, code) => {
-      const width = sizeOf(y.inputs[0]!.shape.slice(1));
-      const row = code.read(1, code.name("u32", `(${at} / ${width}u)`));
-      return code.read(0, code.name("u32", `(u32(${row}) * ${width}u + ${at} % ${width}u)`));
-    },
-  },
+  wgsl: rowsById,
   reference: (y, [x, ids]) => {
     const width = x!.length / y.inputs[0]!.shape[0]!;
     const result = new Float64Array(ids!.length * width);
