@@ -3,7 +3,7 @@
 //     node bench/closed-loop.ts            # what lies in bench/results/closed-loop.jsonl is not run again
 //
 // Writes bench/results/closed-loop.md, the measured part of docs/closed-loop.md and its picture. Settings were chosen on seeds from 100 on.
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { allLearners } from "../scripts/closed-loop/learners.ts";
@@ -15,6 +15,7 @@ import type { Interval } from "../src/core/interval.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { chart } from "./closed-loop/chart.ts";
 import { withMeasured } from "./feedback/page.ts";
+import { keptRows } from "./keptRows.ts";
 import { progress } from "./report.ts";
 
 interface Given {
@@ -35,17 +36,9 @@ interface Run {
   readonly rounds: readonly Round[];
 }
 
-const keptIn = (file: string): Run[] =>
-  existsSync(file)
-    ? readFileSync(file, "utf8")
-        .split("\n")
-        .filter((text) => text !== "")
-        .map((text): Run => JSON.parse(text))
-    : [];
-
 /** Runs what has not been run, each appended to the file as it is done. */
 async function run(seed: number, { learners, results }: Given, stop: AbortSignal): Promise<void> {
-  const done = keptIn(results).filter((one) => one.seed === seed);
+  const done = keptRows<Run>(results).filter((one) => one.seed === seed);
   const open = allLearners.filter(
     ({ name }) => (learners?.includes(name) ?? true) && !done.some((one) => one.learner === name),
   );
@@ -145,7 +138,7 @@ async function measure(given: Given, stop: AbortSignal): Promise<void> {
   const picture = docs.replace(/\.md$/, ".svg");
   const seeds = Array.from({ length: count }, (_, i) => first + i);
   for (const seed of given.draw ? [] : seeds) await run(seed, given, stop);
-  const runs = keptIn(results).filter(({ seed }) => seeds.includes(seed));
+  const runs = keptRows<Run>(results).filter(({ seed }) => seeds.includes(seed));
   if (given.learners) return progress("Some learners alone make no page: leave out --learners for one.");
   const found = page(runs, seeds);
   await replaceFile(target, `# The closed loop\n\nWritten by \`node bench/closed-loop.ts\`.\n\n${found}\n`);

@@ -4,7 +4,7 @@
 //     node bench/discover.ts --arm evolution
 //
 // Writes bench/results/discover.md and the table of docs/discover.md.
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
 import packing from "../examples/discover/packing.ts";
@@ -20,6 +20,7 @@ import { localEngine } from "../src/engine/local/index.ts";
 import { tabularEngine } from "../src/engine/tabular/engine.ts";
 import { trainInMemory } from "../src/train/trainInMemory.ts";
 import { withMeasured } from "./feedback/page.ts";
+import { keptRows } from "./keptRows.ts";
 import { progress } from "./report.ts";
 
 const evaluations = 3200;
@@ -120,13 +121,7 @@ const { arm: only, seeds } = new Command()
   .opts<{ readonly arm?: string; readonly seeds: string }>();
 
 const file = join(results, "discover.jsonl");
-const kept = (): Row[] =>
-  existsSync(file)
-    ? readFileSync(file, "utf8")
-        .trim()
-        .split("\n")
-        .map((line): Row => JSON.parse(line))
-    : [];
+const kept = (): Row[] => keptRows(file);
 
 for (const arm of only === undefined ? Object.keys(arms) : [only]) {
   for (const problem of problems) {

@@ -3,12 +3,13 @@
 //     node bench/judges.ts              # what lies in bench/results/judges.jsonl is not run again
 //
 // Writes the measured part of docs/comparisons/judges.md and the chart beside it.
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFile } from "../src/common/files/files.ts";
 import { withMeasured } from "./feedback/page.ts";
 import { curves, tablesOf } from "./judges/page.ts";
 import { type JudgesKey, type JudgesRun, judgesRun } from "./judges/run.ts";
+import { keptRows } from "./keptRows.ts";
 import { progress } from "./report.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -35,12 +36,7 @@ const kinds: readonly Omit<JudgesKey, "seed">[] = [0.7, 0].flatMap((room) => [
 const keyOf = ({ room, comparisons, payer, pull, audit, audits, seed }: JudgesKey): string =>
   [room, comparisons, payer, pull, audit, audits, seed].join(" ");
 
-const known = new Map(
-  (existsSync(results) ? readFileSync(results, "utf8").trim().split("\n") : []).map((line) => {
-    const run = JSON.parse(line) as JudgesRun;
-    return [keyOf(run), run];
-  }),
-);
+const known = new Map(keptRows<JudgesRun>(results).map((run) => [keyOf(run), run]));
 const keys = [
   ...new Map(kinds.flatMap((kind) => seeds.map((seed) => [keyOf({ ...kind, seed }), { ...kind, seed }]))),
 ];

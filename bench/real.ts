@@ -5,7 +5,7 @@
 //
 // Runs that lie in bench/results/real.jsonl are not run again. Writes bench/results/real.md and the table of docs/real-models.md.
 import { execFileSync, spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { Command, Option } from "commander";
@@ -13,6 +13,7 @@ import { replaceFile } from "../src/common/files/files.ts";
 import { meanInterval } from "../src/common/statistics/statistics.ts";
 import type { RunEvent } from "../src/train/events.ts";
 import { withMeasured } from "./feedback/page.ts";
+import { keptRows } from "./keptRows.ts";
 import { progress } from "./report.ts";
 
 /** Options of `whetstone train` by recipe, without model, seed and folder. */
@@ -54,14 +55,7 @@ const { model, recipe, seeds } = new Command()
   .parse()
   .opts<{ readonly model: string; readonly recipe?: string; readonly seeds: string }>();
 
-const kept = (): Run[] => {
-  const file = join(results, "real.jsonl");
-  if (!existsSync(file)) return [];
-  return readFileSync(file, "utf8")
-    .trim()
-    .split("\n")
-    .map((line): Run => JSON.parse(line));
-};
+const kept = (): Run[] => keptRows(join(results, "real.jsonl"));
 
 /** The most memory that a process has held so far, in GiB; 0 once it has ended. */
 function peakOf(pid: number): number {

@@ -4,7 +4,7 @@
 //
 // Everything is exact: the policy's probability of every move in every position, what is no move counted as the loss that it is. Rows go
 // to bench/results/self-play-text.jsonl as they are done, a second call goes on, and the table goes into docs/self-play.md.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { mean, meanInterval } from "../src/common/statistics/statistics.ts";
@@ -21,6 +21,7 @@ import {
 import { grpo } from "../src/methods/baseline/grpo/method.ts";
 import { sft } from "../src/methods/baseline/sft/method.ts";
 import { trainInMemory } from "../src/train/trainInMemory.ts";
+import { keptRows } from "./keptRows.ts";
 import { progress } from "./report.ts";
 
 const { values } = parseArgs({
@@ -73,13 +74,7 @@ function won(first: Raw, second: Raw): number {
 
 const root = join(import.meta.dirname, "..");
 const file = join(root, "bench", "results", "self-play-text.jsonl");
-const rows: Row[] = existsSync(file)
-  ? readFileSync(file, "utf8")
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Row)
-      .filter((row) => row.iterations === iterations)
-  : [];
+const rows = keptRows<Row>(file).filter((row) => row.iterations === iterations);
 
 for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
   if (rows.some((row) => row.seed === seed)) continue;

@@ -5,7 +5,7 @@
 // Step sizes were chosen by self-play alone on seed 1, magnets tried there at two strengths; the seeds measured are others. Rows go to
 // bench/results/self-play.jsonl as they are done, and a second call goes on; it then writes the tables of docs/self-play.md and
 // docs/self-play.svg.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { meanInterval } from "../src/common/statistics/statistics.ts";
@@ -19,6 +19,7 @@ import { rloo } from "../src/methods/baseline/rloo/method.ts";
 import { trainInMemory } from "../src/train/trainInMemory.ts";
 import { plainAscent } from "../src/train/trainingArm.ts";
 import { exploitabilityCurve, type Followed, moveTables } from "../src/worlds/arms/games.ts";
+import { keptRows } from "./keptRows.ts";
 import { progress } from "./report.ts";
 import { type Line, panels } from "./self-play/draw.ts";
 
@@ -56,13 +57,7 @@ const rounded = (x: number): number => Math.round(1e5 * x) / 1e5;
 
 const root = join(import.meta.dirname, "..");
 const file = join(root, "bench", "results", "self-play.jsonl");
-const rows: Row[] = existsSync(file)
-  ? readFileSync(file, "utf8")
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Row)
-      .filter((row) => row.iterations === iterations)
-  : [];
+const rows = keptRows<Row>(file).filter((row) => row.iterations === iterations);
 
 for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
   for (const { game, ...settings } of games) {
