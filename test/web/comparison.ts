@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type ComparedRun, compareRuns } from "../../src/train/compare.ts";
 
 /** @param folder of the store. */
-export function compare(folder: string): void {
-  const about = { env: "echo", engine: "tabular", seeds: [1, 2], tuningSeeds: 0, iterations: 2 };
+export function compare(folder: string, env = "echo"): void {
+  const about = { env, engine: "tabular", seeds: [1, 2], tuningSeeds: 0, iterations: 2 };
   const run = (method: string, seed: number, success: number): ComparedRun => ({
     method,
     seed,
@@ -16,7 +16,7 @@ export function compare(folder: string): void {
     seconds: 1,
   });
   const runs = [run("grpo", 1, 0.9), run("grpo", 2, 1), run("rloo", 1, 0.4), run("rloo", 2, 0.6)];
-  const out = join(folder, "compare-echo");
+  const out = join(folder, `compare-${env}`);
   mkdirSync(out, { recursive: true });
   writeFileSync(join(out, "report.json"), JSON.stringify(compareRuns(about, runs)));
 }

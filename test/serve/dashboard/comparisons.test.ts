@@ -3,28 +3,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ComparisonDetail, ComparisonsPage } from "../../../src/serve/dashboard/types.ts";
-import { type ComparedRun, compareRuns } from "../../../src/train/compare.ts";
+import { compare } from "../../web/comparison.ts";
 import { world } from "./world.ts";
-
-const ran = (method: string, seed: number, success: number): ComparedRun => ({
-  method,
-  seed,
-  heldOut: { test: success },
-  curve: [0, success],
-  episodes: 10,
-  tokens: 100,
-  seconds: 1,
-});
 
 test("what whetstone compare wrote beside the store is listed and shown, shares within 0 and 100 %", async (t) => {
   const { folder, get, refused } = await world(t);
-  const about = { env: "bandit", engine: "tabular", seeds: [1, 2], tuningSeeds: 0, iterations: 2 };
-  const runs = [ran("grpo", 1, 0.9), ran("grpo", 2, 1), ran("rloo", 1, 0.4), ran("rloo", 2, 0.6)];
   const write = (name: string, text: string): void => {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, "report.json"), text);
   };
-  write("compare-bandit", JSON.stringify(compareRuns(about, runs)));
+  compare(folder, "bandit");
   write("something", JSON.stringify({ env: "bandit" }));
   write("broken", "{");
   const { comparisons } = await get<ComparisonsPage>("/api/comparisons");
