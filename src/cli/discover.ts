@@ -7,7 +7,13 @@ import { replaceFile } from "../common/files/files.ts";
 import { counted } from "../common/text/counted.ts";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { type Archive, bestOf, lineageOf, type Strategy } from "../discover/archive.ts";
-import { defineProblem, isOptimal, type Problem, problemEnvironment } from "../discover/problem.ts";
+import {
+  defineProblem,
+  isOptimal,
+  type Problem,
+  problemEnvironment,
+  requireStarts,
+} from "../discover/problem.ts";
 import { type SearchOptions, searchMethod } from "../discover/search.ts";
 import type { Engine } from "../engine/engine.ts";
 import { makeEngine } from "./catalogue.ts";
@@ -75,6 +81,7 @@ async function discover(file: string, options: DiscoverOptions, io: Io): Promise
   const name = basename(file, extname(file));
   const out = options.out ?? join("runs", `discover-${name}-${seed}`);
   const environment = problemEnvironment(problem, search);
+  await requireStarts(problem, search);
   const stop = new AbortController();
   const engine = await engineOf(options, search.by, stop.signal);
   const watch = watchOf(problem, search.evaluations, io, () => stop.abort(found));
@@ -203,6 +210,11 @@ async function report(out: string, problem: Problem, archive: Archive | undefine
     ),
     `Written: ${file} and best.txt`,
   );
+  const made = archive.evaluations - problem.starts.length;
+  if (made > 0 && archive.valid === 0) {
+    io.error(`whetstone: none of the ${made} candidates that were made is valid: nothing was searched.`);
+    io.code ||= 1;
+  }
 }
 
 const searchExists = (out: string, file: string): WhetstoneError =>

@@ -23,6 +23,8 @@ export interface Archive {
   readonly next: number;
   /** Candidates scored so far, those without a score included. */
   readonly evaluations: number;
+  /** Of these, those that were made and had a score. */
+  readonly valid: number;
   /** Every score that was the best so far, and the number of candidates scored by then. */
   readonly bests: readonly { readonly at: number; readonly score: number }[];
 }
@@ -44,7 +46,7 @@ const kept = { evolution: 50, other: 1000 } as const;
 /** Children of one start that one iteration adds to a searched tree. */
 const childrenKept = 2;
 
-export const emptyArchive: Archive = { nodes: [], next: 0, evaluations: 0, bests: [] };
+export const emptyArchive: Archive = { nodes: [], next: 0, evaluations: 0, valid: 0, bests: [] };
 
 /** The candidate with the largest score, the first of equals. */
 export const bestOf = ({ nodes }: Archive): Node | undefined =>
@@ -72,7 +74,7 @@ export function begun(starts: readonly { readonly candidate: string; readonly sc
       at: id + 1,
     }),
   );
-  return { nodes, next: nodes.length, evaluations: nodes.length, bests: improvements([], nodes) };
+  return { nodes, next: nodes.length, evaluations: nodes.length, valid: 0, bests: improvements([], nodes) };
 }
 
 /**
@@ -149,7 +151,7 @@ export function withMade(archive: Archive, made: readonly Made[], strategy: Stra
     const node = nodes.get(id);
     if (node) nodes.set(id, { ...node, ...more(node) });
   };
-  let { next, evaluations } = archive;
+  let { next, evaluations, valid } = archive;
   const known = new Set(archive.nodes.map(({ candidate }) => candidate));
   const candidates: Node[] = [];
   for (const { from, candidate, score } of made) {
@@ -157,6 +159,7 @@ export function withMade(archive: Archive, made: readonly Made[], strategy: Stra
     for (let id: number | null = from; id !== null; id = nodes.get(id)?.parent ?? null)
       change(id, ({ visits }) => ({ visits: visits + 1 }));
     if (candidate === undefined || score === undefined) continue;
+    valid++;
     change(from, ({ bestChild }) => ({ bestChild: Math.max(bestChild ?? score, score) }));
     if (known.has(candidate)) continue;
     known.add(candidate);
@@ -176,7 +179,7 @@ export function withMade(archive: Archive, made: readonly Made[], strategy: Stra
       nodes.set(child.id, child);
   }
   const bests = improvements(archive.bests, candidates);
-  return { nodes: survivors([...nodes.values()], strategy), next, evaluations, bests };
+  return { nodes: survivors([...nodes.values()], strategy), next, evaluations, valid, bests };
 }
 
 function improvements(before: Archive["bests"], found: readonly Node[]): Archive["bests"] {

@@ -1,5 +1,5 @@
 /** One problem whose best solution is searched for, and the environment in which it is played. */
-import { WhetstoneError } from "../core/errors.ts";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Message, Task } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
@@ -43,12 +43,12 @@ export interface Problem {
 export function defineProblem(problem: Problem): Problem {
   // JavaScript callers and casts may pass anything
   const given = (problem ?? {}) as { readonly [K in keyof Problem]?: unknown };
-  const isText = (x: unknown): boolean => typeof x === "string" && x.trim() !== "";
+  const isSaid = (x: unknown): boolean => typeof x === "string" && x.trim() !== "";
   const isNumber = (x: unknown): boolean => x === undefined || Number.isFinite(x);
   const moves = given.moves as Partial<Record<"of" | "apply", unknown>> | undefined;
   const needs: readonly (readonly [field: string, value: unknown, fits: boolean, expected: string])[] = [
-    ["name", given.name, isText(given.name), "a text that is not empty"],
-    ["summary", given.summary, isText(given.summary), "what a good candidate is, in words"],
+    ["name", given.name, isSaid(given.name), "a text that is not empty"],
+    ["summary", given.summary, isSaid(given.summary), "what a good candidate is, in words"],
     [
       "starts",
       given.starts,
@@ -70,7 +70,7 @@ export function defineProblem(problem: Problem): Problem {
   for (const [field, value, fits, expected] of needs) {
     if (fits) continue;
     throw new WhetstoneError("config.invalid", {
-      where: `problem ${isText(given.name) ? `"${given.name}"` : ""}: ${field}`,
+      where: `problem ${isSaid(given.name) ? `"${given.name}"` : ""}: ${field}`,
       got: value === undefined ? "nothing" : typeof value === "object" ? "another object" : String(value),
       expected,
       fix: "Correct it where the problem is defined.",
@@ -126,6 +126,53 @@ export async function scoreOf(problem: Problem, candidate: string): Promise<numb
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Tries what a search begins with: each start has a score, and where edits are drawn, edits that lead to texts. Later a candidate
+ * without a score is only not valid; here it would be taken for a search that found nothing better.
+ * @throws WhetstoneError `config.invalid`, with what the problem's function said.
+ */
+export async function requireStarts(problem: Problem, { writes }: Pick<Proposing, "writes">): Promise<void> {
+  const { name, starts, moves } = problem;
+  for (const [i, start] of starts.entries()) {
+    const where = `problem "${name}": start ${i + 1}`;
+    await requireThat(where, "a score, which is a number", () => problem.score(start), Number.isFinite);
+    if (!moves || writes === "whole") continue;
+    const isList = (x: unknown): boolean => Array.isArray(x) && x.length > 0 && x.every(isText);
+    await requireThat(
+      where,
+      "moves.of(start), a list of texts that is not empty",
+      () => moves.of(start),
+      isList,
+    );
+    const made = (): string => moves.apply(start, moves.of(start)[0]!);
+    await requireThat(where, "moves.apply(start, move), a text", made, isText);
+  }
+}
+
+const isText = (x: unknown): boolean => typeof x === "string";
+
+async function requireThat(
+  where: string,
+  expected: string,
+  ask: () => unknown,
+  fits: (x: unknown) => boolean,
+): Promise<void> {
+  let got: string;
+  try {
+    const x = await ask();
+    if (fits(x)) return;
+    got = Array.isArray(x) ? `a list of ${x.length}` : String(x);
+  } catch (e) {
+    got = `an error: ${messageOf(e)}`;
+  }
+  throw new WhetstoneError("config.invalid", {
+    where,
+    got,
+    expected,
+    fix: "Correct it where the problem is defined.",
+  });
 }
 
 /** Whether a score is the largest that exists, up to rounding. */
@@ -201,7 +248,7 @@ export function problemEnvironment(problem: Problem, proposing: Proposing): Envi
 }
 
 /** Reason of an episode whose candidate has no score. */
-export const invalid = "not valid";
+export const invalid = "no score";
 
 const request = ({ summary, optimum }: Problem, task: Task): Message => {
   const { score } = task.metadata;

@@ -55,6 +55,19 @@ test("the optimum of twelve bits is found, and the lineage leads from the start 
   }
 });
 
+test("edits may lead to candidates without a score", async () => {
+  const file = join(folder, "half.ts");
+  const moves = `moves: { of: () => ["a", "!"], apply: (text, move) => text + move }`;
+  const score = `score: (text) => (text.endsWith("!") ? undefined : text.length)`;
+  writeFileSync(file, `export default { name: "half", summary: "y", starts: ["a"], ${score}, ${moves} };`);
+  const out = join(folder, "half");
+  const { code, err } = await inProcess(["discover", file, "--evaluations", "100", "--out", out]);
+  assert.equal(code, 0, err);
+  const { best, score: longest } = readJson(out);
+  assert.match(best, /^a{3,}$/);
+  assert.equal(longest, best.length);
+});
+
 test("equal seeds give equal searches, and one that is interrupted goes on to the same end", async () => {
   const whole = join(folder, "whole");
   const common = ["--evaluations", "400", "--groups", "4"];
@@ -91,7 +104,22 @@ test("what is no problem, and what does not go together, gets one line", async (
   writeFileSync(without, `export default { name: "x", summary: "y", starts: ["z"], score: () => 1 };`);
   const wrong = join(folder, "wrong.ts");
   writeFileSync(wrong, `export default { name: "x", summary: "y", starts: [], score: () => 1 };`);
+  const broken = (file: string, rest: string): string => {
+    const at = join(folder, `${file}.ts`);
+    writeFileSync(at, `export default { name: "${file}", summary: "y", starts: ["a"], ${rest} };`);
+    return at;
+  };
+  const moves = `moves: { of: () => ["x"], apply: () => "b" }`;
+  const scoreless = broken("scoreless", `score() { throw new Error("boom"); }, ${moves}`);
+  const still = broken("still", `score: () => 1, moves: { of: () => [], apply: () => "b" }`);
+  const raised = broken(
+    "raised",
+    `score: () => 1, moves: { of() { throw new Error("boom"); }, apply: () => "b" }`,
+  );
   for (const [args, expected] of [
+    [[scoreless], /problem "scoreless": start 1: got an error: boom, expected a score/],
+    [[still], /start 1: got a list of 0, expected moves\.of\(start\), a list of texts/],
+    [[raised], /start 1: got an error: boom, expected moves\.of/],
     [[without], /no moves, expected moves.*--chat URL/],
     [[wrong], /problem "x": starts: got another object, expected a list of candidates/],
     [[problem("a"), "--learn", "--chat", "http://127.0.0.1:1/v1"], /--learn: got it beside --chat/],
@@ -103,6 +131,11 @@ test("what is no problem, and what does not go together, gets one line", async (
     assert.equal(err.trim().split("\n").length, 1, err);
   }
   assert.ok(!existsSync(join("runs", "discover-wrong-1")));
+  const out = join(folder, "invalid");
+  const invalid = broken("invalid", `score: (text) => (text === "a" ? 1 : undefined), ${moves}`);
+  const { code, err } = await inProcess(["discover", invalid, "--evaluations", "20", "--out", out]);
+  assert.equal(code, 1, err);
+  assert.match(err, /none of the \d+ candidates that were made is valid/);
 });
 
 test("a model behind an API writes whole candidates, which it is told the scores of", async () => {

@@ -20,6 +20,7 @@ const archive = (nodes: readonly Node[]): Archive => ({
   nodes,
   next: nodes.length,
   evaluations: 0,
+  valid: 0,
   bests: [],
 });
 const random = randomStream(1);
@@ -60,7 +61,7 @@ test("visits count upwards, also of what has no score; the two best new children
       ["d", 0, null, 5],
     ],
   );
-  assert.equal(once.evaluations, 6);
+  assert.deepEqual([once.evaluations, once.valid], [6, 4]);
   const c = bestOf(once)!;
   const twice = withMade(once, [{ from: c.id, candidate: "e", score: 5 }], "puct");
   assert.equal(twice.nodes[0]!.visits, 6, "of the start too");
