@@ -102,6 +102,7 @@ export async function judgeLive(work: LiveWork, io: Io): Promise<void> {
   const { judges, spent } = work.panel.ready(control.signal);
   const call = judgeCalls({ timeoutSeconds: work.timeoutSeconds, stop: control.signal });
   const counts: Partial<Record<CallOutcome, number>> = {};
+  let lost: string | undefined;
   try {
     await withTrafficStore(
       work.store,
@@ -113,10 +114,11 @@ export async function judgeLive(work: LiveWork, io: Io): Promise<void> {
             random: randomStream(work.seed),
             ...{ rule: work.rule, call, most: work.concurrency },
             async onScore(scored) {
-              const { outcome } = scored.together;
+              const { outcome, why } = scored.together;
               counts[outcome] = (counts[outcome] ?? 0) + 1;
               const waiting = chosen.get(scored.id)!;
               if (outcome === "answered") await keep(production, waiting, scored, work, io);
+              else lost ??= why;
               queue.done(waiting, outcome);
             },
           });
@@ -131,18 +133,31 @@ export async function judgeLive(work: LiveWork, io: Io): Promise<void> {
     if (!control.signal.aborted) throw e;
   } finally {
     off();
-    sayEnd(counts, spent(), io);
+    sayEnd({ counts, lost, spend: spent() }, io);
   }
 }
 
-function sayEnd(counts: Partial<Record<CallOutcome, number>>, spend: Spend | undefined, io: Io): void {
+interface Ended {
+  readonly counts: Partial<Record<CallOutcome, number>>;
+  /** Why the first of those without a score has none. */
+  readonly lost: string | undefined;
+  readonly spend: Spend | undefined;
+}
+
+function sayEnd({ counts, lost: why, spend }: Ended, io: Io): void {
   const { answered = 0, ...lost } = counts;
   const said = [`${answered} judged`, ...Object.entries(lost).map(([outcome, n]) => `${n} ${outcome}`)];
   io.record({ type: "done", outcomes: counts, ...(spend && { spend }) });
   io.say(said.join(", "), ...(spend ? folded(io, `Cost: ${spendLine(spend)}`) : []));
-  if (counts["not asked"] === undefined) return;
-  io.error("whetstone: the budget is spent. The same command with another one goes on.");
-  io.code = 1;
+  if (why === undefined) return;
+  if (counts["not asked"] !== undefined) {
+    io.error("whetstone: the budget is spent. The same command with another one goes on.");
+    io.code = 1;
+  } else {
+    io.error(`The first without a score: ${oneLine(why)}`);
+    // a judge that answers nothing is broken, and nobody else would notice
+    if (answered === 0) io.code = 1;
+  }
 }
 
 /** What waits to be judged, read from the store as it comes. */

@@ -85,6 +85,7 @@ test("quiet conversations are judged once, and their scores are feedback on the 
     ],
   );
   assert.match(first.out, /2 judged, 1 failed/);
+  assert.match(first.err, /The first without a score: no answer/);
   await live(where);
   assert.equal((await judgements(where)).length, 2, "nothing is judged twice");
   await live(where, "--quiet", "1s", "--channel", "politeness");
@@ -150,6 +151,15 @@ test("where a judge and a person disagree, the inbox shows it first", async () =
     );
     assert.ok(others.every(({ disagrees }) => disagrees === undefined));
   });
+});
+
+test("a judge that answers nothing ends with an error", async () => {
+  const where = await storeWith([{ id: "a", says: "broken" }]);
+  const { code, out, err } = await live(where);
+  assert.equal(code, 1);
+  assert.match(out, /0 judged, 1 failed/);
+  assert.match(err, /no answer/);
+  assert.deepEqual(await judgements(where), []);
 });
 
 test("what cannot go with --live is refused", async () => {
