@@ -23,7 +23,7 @@ export interface FromArchiveOptions {
 }
 
 /** Begins the message that shows a solution to go on from. */
-export const goOnFrom = "go on from :";
+export const goOnFrom = "go on from :\n";
 
 /** What an attempt has written: its actions, a line each. */
 export const solutionOf = ({ turns }: Trajectory): string =>
@@ -60,7 +60,7 @@ export function fromArchive({
             const trajectories = await ctx.play({
               task: task.id,
               attempt: place * groupSize + i,
-              ...(candidate !== "" && { advice: `${goOnFrom}\n${candidate}` }),
+              ...(candidate !== "" && { advice: `${goOnFrom}${candidate}` }),
               ...(temperature !== undefined && { temperature }),
             });
             return trajectories.map((trajectory) => ({ trajectory, start, place }));
