@@ -32,6 +32,6 @@ export const tttDiscover = method({
     data: uniform({ tasks: 1 }),
     rollout: fromArchive({ groups: tasks, groupSize, temperature, archive }),
     advantage: entropic(),
-    objective: [policyGradient(), klPenalty({ coefficient: kl, estimator: "k2" })],
+    objective: [policyGradient(), ...(kl > 0 ? [klPenalty({ coefficient: kl, estimator: "k2" })] : [])],
   }),
 });
