@@ -1,3 +1,4 @@
+import { constant } from "../../../advantage/constant.ts";
 import { outcomePairs } from "../../../advantage/outcomePairs.ts";
 import { pairRows } from "../../../common/tokens/pack.ts";
 import type { Model } from "../../../core/model.ts";
@@ -13,8 +14,8 @@ import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { lock, settingsOf } from "../../../worlds/lock.ts";
 import { mctsDpo } from "./method.ts";
 
-const wheels = 6;
-const budget = 4 * 600;
+const wheels = 5;
+const budget = 4 * 480;
 const world = (seed: number) => lock({ locks: 4, wheels, settings: 3, seed });
 
 /** Probability that the policy opens a lock, exact: the product over its wheels; mean over the locks of training. */
@@ -55,7 +56,7 @@ const whole = (rollout: Parameters<typeof method>[0]["slots"]) =>
     slots: (s) => ({
       ...(typeof rollout === "function" ? rollout(s, {}) : rollout),
       feedback: outcome(),
-      advantage: outcomePairs({ rivals: 1 }),
+      advantage: [constant(), outcomePairs({ rivals: 1 })],
       objective: pairwise({ beta: 1, against: { sampled: 1 } }),
     }),
   });

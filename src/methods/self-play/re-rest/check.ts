@@ -61,9 +61,9 @@ const arm = (what: string, recipe: Recipe) =>
     environment,
     engine,
     iterations: 1000,
-    episodes: questions * 4 * 20,
+    episodes: questions * 4 * 14,
     settings: { ...plainAscent, tasks: questions, groupSize: 4 },
-    grid: [10, 30, 100, 300, 1000, 3000].map((learningRate) => ({ learningRate })),
+    grid: [100, 300, 1e3, 3e3, 1e4, 1e5].map((learningRate) => ({ learningRate })),
     metric: ({ policy }, seed) => unaided(policy, seed, () => true),
     more: async ({ policy, curve }, seed) => ({
       "hard codes": await unaided(policy, seed, (chance) => chance < 0.05),
@@ -88,7 +88,7 @@ export default defineCheck({
   simpler: ["baseline", "uninformed", "unfiltered"],
   claim:
     "At equal episodes, self-training with corrected and verified failures solves more tasks than self-training on successes alone.",
-  metric: "probability of the right code without feedback, exact, after 1920 episodes",
+  metric: "probability of the right code without feedback, exact, after 1344 episodes",
   direction: "higher",
   smallestEffect: 0.03,
   range: [0, 1],
