@@ -1,5 +1,5 @@
 /** Monte Carlo tree search over the turns of an environment that can replay. */
-import type { Ctx } from "../core/context.ts";
+import type { Ctx, Play } from "../core/context.ts";
 import type { Rollout } from "../core/slots.ts";
 import { type Id, paid, type Trajectory } from "../core/types.ts";
 import {
@@ -30,6 +30,8 @@ export interface TreeSearchOptions {
   readonly temperature?: number;
   /** Restricts actions to the legal ones; see `Play.constrained`. */
   readonly constrained?: boolean;
+  /** Limits below the environment's own. */
+  readonly limits?: Play["limits"];
 }
 
 /**
@@ -88,7 +90,7 @@ async function simulated(
   task: Id,
   down: readonly SearchNode[],
   attempt: number,
-  { width, firstWidth = 1, rule, temperature, constrained, worth = paid }: TreeSearchOptions,
+  { width, firstWidth = 1, rule, temperature, constrained, limits, worth = paid }: TreeSearchOptions,
   root: SearchNode,
 ): Promise<readonly Trajectory[]> {
   const way = wayDown(down.at(-1)!, rule, (depth) => (depth === 0 ? width * firstWidth : width));
@@ -103,6 +105,7 @@ async function simulated(
     ...(through && depth > 0 && { from: { trajectory: through, turn: depth, why: "branch" } }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(constrained ? { constrained } : {}),
+    ...(limits ? { limits } : {}),
   });
   const t = played[0];
   // a situation in which every episode fails must not be chosen for ever
