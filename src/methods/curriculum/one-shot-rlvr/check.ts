@@ -1,9 +1,10 @@
 import type { Model } from "../../../core/model.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
-import { habits, habitsEngine, habitual, rightAnswer } from "./habits.ts";
+import { habits, habitsPolicy, habitual, rightAnswer } from "./habits.ts";
 import { oneShotRlvr } from "./method.ts";
 
 /** Exact probability of the right answer, mean over the tasks of a split. */
@@ -23,7 +24,7 @@ const arm = (what: string, recipe: Recipe) =>
     what,
     recipe,
     environment: (seed) => habitual({ seed }),
-    engine: habitsEngine,
+    engine: (seed) => tabularEngine(habitsPolicy(seed)),
     iterations: 45,
     settings: { ...plainAscent, tasks: 6, groupSize: 8 },
     grid: [0.1, 0.3, 1, 3, 10].map((learningRate) => ({ learningRate })),

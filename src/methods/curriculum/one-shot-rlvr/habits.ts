@@ -1,7 +1,6 @@
 /** Questions whose answer a policy knows better where it checks its work, a habit that all questions share. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 
 /** Answers to choose from. */
@@ -48,22 +47,21 @@ export const habitual = ({ questions = 24, seed = 1 }: { questions?: number; see
  * questions share, and so has the answer: what one question teaches of the habit helps the others, what it teaches of its own
  * answer misleads them.
  */
-export const habitsEngine = (seed: number) =>
-  tabularEngine({
-    context: "message",
-    features: (context) => {
-      const said = saidIn(context);
-      return [`${questionIn(context)} ${said}`, said];
-    },
-    prior: (context, word) => {
-      const said = saidIn(context);
-      if (said === "") return word === "check" ? 0 : word === "guess" ? Math.log(4) : -1e9;
-      if (!answers.includes(word)) return -1e9;
-      const question = Number(questionIn(context).slice(1));
-      const p = kinds[kindOf(seed, question)][said === "check" ? "check" : "guess"];
-      return word === answerOf(seed, question) ? Math.log((p * (answers.length - 1)) / (1 - p)) : 0;
-    },
-  });
+export const habitsPolicy = (seed: number) => ({
+  context: "message" as const,
+  features: (context: readonly string[]) => {
+    const said = saidIn(context);
+    return [`${questionIn(context)} ${said}`, said];
+  },
+  prior: (context: readonly string[], word: string) => {
+    const said = saidIn(context);
+    if (said === "") return word === "check" ? 0 : word === "guess" ? Math.log(4) : -1e9;
+    if (!answers.includes(word)) return -1e9;
+    const question = Number(questionIn(context).slice(1));
+    const p = kinds[kindOf(seed, question)][said === "check" ? "check" : "guess"];
+    return word === answerOf(seed, question) ? Math.log((p * (answers.length - 1)) / (1 - p)) : 0;
+  },
+});
 
 const questionIn = (context: readonly string[]): string => context.find((word) => /^q\d+$/.test(word)) ?? "";
 const saidIn = (context: readonly string[]): string =>

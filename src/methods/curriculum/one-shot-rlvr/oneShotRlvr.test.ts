@@ -6,8 +6,9 @@ import { randomStream } from "../../../core/random.ts";
 import type { AnnotatedExperience } from "../../../core/slots.ts";
 import type { Task } from "../../../core/types.ts";
 import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
-import { habitsEngine, habitual, rightAnswer } from "./habits.ts";
+import { habitsPolicy, habitual, rightAnswer } from "./habits.ts";
 import { oneShotRlvr } from "./method.ts";
 import { copied, type MostVaryingOptions, mostVarying, rankedByVariance } from "./mostVarying.ts";
 
@@ -80,7 +81,7 @@ test("passes over all tasks come first, then the task of the largest variance fi
 test("the first policy checks one time in five, and an answer is as probable as its kind says", async () => {
   const done = await trainInMemory({
     environment: habitual({ seed: 3 }),
-    engine: habitsEngine(3),
+    engine: tabularEngine(habitsPolicy(3)),
     method: oneShotRlvr.build({ tasks: 2, groupSize: 2 }),
     seed: 1,
     iterations: 0,

@@ -1,9 +1,10 @@
 import type { Model } from "../../../core/model.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
-import { inStages, keyedEngine, keyedFacts, stageOf, stages, valueIn } from "./keyedFacts.ts";
+import { inStages, keyedFacts, keyedPolicy, stageOf, stages, valueIn } from "./keyedFacts.ts";
 import { viewbatchRest } from "./method.ts";
 
 /** Iterations of a stage: twelve passes over its facts. */
@@ -34,7 +35,7 @@ const arm = (what: string, views: number, consistency: number) =>
     what,
     recipe: recipe(views, consistency),
     environment: keyedFacts,
-    engine: keyedEngine,
+    engine: () => tabularEngine(keyedPolicy),
     iterations: stages * iterations,
     settings: { ...plainAscent, tasks: 20 },
     grid: [2, 5, 12, 30, 75].map((learningRate) => ({ learningRate })),

@@ -4,7 +4,6 @@ import type { Json } from "../../../core/json.ts";
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Data } from "../../../core/slots.ts";
 import type { Task } from "../../../core/types.ts";
-import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 
 /** Stages, and facts of each. */
@@ -47,12 +46,12 @@ export const keyedFacts = (seed: number) => {
 };
 
 /** A linear policy on the words of the key. A reply ends after its value. */
-export const keyedEngine = () =>
-  tabularEngine({
-    context: "message",
-    features: (context) => (isOver(context) ? ["over"] : context.filter((word) => /^k\d+$/.test(word))),
-    prior: (context, word) => (values.includes(word) !== isOver(context) ? 0 : -1e9),
-  });
+export const keyedPolicy = {
+  context: "message",
+  features: (context: readonly string[]) =>
+    isOver(context) ? ["over"] : context.filter((word) => /^k\d+$/.test(word)),
+  prior: (context: readonly string[], word: string) => (values.includes(word) !== isOver(context) ? 0 : -1e9),
+} as const;
 
 const isOver = (context: readonly string[]): boolean => values.includes(context.at(-1) ?? "");
 

@@ -5,9 +5,10 @@ import { obeysTheLaws } from "../../../../test/env/laws.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { uniform } from "../../../data/uniform.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { asFirstView, atFirstView } from "./firstView.ts";
-import { inStages, keyedEngine, keyedFacts, perStage, stageOf, stages } from "./keyedFacts.ts";
+import { inStages, keyedFacts, keyedPolicy, perStage, stageOf, stages } from "./keyedFacts.ts";
 import { viewbatchRest } from "./method.ts";
 import { firstViewOf, viewBatches, viewsOf, withoutSome } from "./viewBatches.ts";
 
@@ -82,7 +83,7 @@ test("with the consistency term, divergence is measured on all views but the fir
   const measured: number[] = [];
   const { curve } = await trainInMemory({
     environment: keyedFacts(1),
-    engine: keyedEngine(),
+    engine: tabularEngine(keyedPolicy),
     method: viewbatchRest.build(
       { tasks: 8, optimiser: "sgd", learningRate: 3, minibatches: 1 },
       { from: 2, drop: 0.25 },

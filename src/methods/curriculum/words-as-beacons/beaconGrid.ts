@@ -1,7 +1,6 @@
 /** Open rooms with a key, a door and a goal, another room in every task. */
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { beside, directions, towards } from "../../../env/grids.ts";
 import { machine } from "../../../env/machine.ts";
@@ -139,17 +138,16 @@ export function beaconGrid({ side = 5, turns = 30, seed = 1 }: BeaconGridOptions
  * A linear policy: it sees where each thing lies, by what it holds and has opened, and, where a subgoal names a thing, where that
  * lies, in one row for all things.
  */
-export const gridEngine = () =>
-  tabularEngine({
-    context: 24,
-    features: (context) => {
-      const door = context.findLastIndex((word, i) => word === "door" && context[i - 2] === "key");
-      const seen = { key: context[door - 1], door: context[door + 1], goal: context[door + 3] };
-      const stage = seen.key !== "held" ? "no key" : seen.door !== "open" ? "closed" : "open";
-      const own = things.map((thing) => `${stage} ${thing} ${seen[thing]}`);
-      const told = context.lastIndexOf("subgoal");
-      const named = things.find((thing) => told > door && thing === context[told + 2]);
-      return named === undefined ? own : [...own, `named ${seen[named]}`];
-    },
-    prior: (_context, word) => (directions.some((name) => name === word) ? 0 : -1e9),
-  });
+export const gridPolicy = {
+  context: 24,
+  features: (context: readonly string[]) => {
+    const door = context.findLastIndex((word, i) => word === "door" && context[i - 2] === "key");
+    const seen = { key: context[door - 1], door: context[door + 1], goal: context[door + 3] };
+    const stage = seen.key !== "held" ? "no key" : seen.door !== "open" ? "closed" : "open";
+    const own = things.map((thing) => `${stage} ${thing} ${seen[thing]}`);
+    const told = context.lastIndexOf("subgoal");
+    const named = things.find((thing) => told > door && thing === context[told + 2]);
+    return named === undefined ? own : [...own, `named ${seen[named]}`];
+  },
+  prior: (_context: readonly string[], word: string) => (directions.some((name) => name === word) ? 0 : -1e9),
+} as const;

@@ -5,9 +5,10 @@ import { obeysTheLaws } from "../../../../test/env/laws.ts";
 import type { Json } from "../../../core/json.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Message } from "../../../core/types.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { listedSubgoals, mistaken, noProgress, progressed } from "./advisor.ts";
-import { beaconGrid, bearing, gridEngine } from "./beaconGrid.ts";
+import { beaconGrid, bearing, gridPolicy } from "./beaconGrid.ts";
 import { beaconBonus, fadedBy } from "./beacons.ts";
 import { wordsAsBeacons } from "./method.ts";
 
@@ -94,7 +95,7 @@ test("subgoals are shown at first and never in the end", async () => {
   const told: number[] = [];
   const done = await trainInMemory({
     environment: beaconGrid({ turns: 8 }),
-    engine: gridEngine(),
+    engine: tabularEngine(gridPolicy),
     method: wordsAsBeacons.build({ tasks: 4, groupSize: 2 }, { fades: 0.5 }),
     seed: 1,
     iterations: 6,

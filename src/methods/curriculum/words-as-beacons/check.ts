@@ -1,9 +1,10 @@
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { turnPpo } from "../../baseline/turn-ppo/method.ts";
 import { listedSubgoals, mistaken } from "./advisor.ts";
-import { beaconGrid, gridEngine } from "./beaconGrid.ts";
+import { beaconGrid, gridPolicy } from "./beaconGrid.ts";
 import { beaconSlots, wordsAsBeacons } from "./method.ts";
 
 const arm = (what: string, recipe: Recipe) =>
@@ -11,7 +12,7 @@ const arm = (what: string, recipe: Recipe) =>
     what,
     recipe,
     environment: (seed) => beaconGrid({ seed }),
-    engine: gridEngine,
+    engine: () => tabularEngine(gridPolicy),
     iterations: 36,
     contextTokens: 1024,
     settings: { ...plainAscent, tasks: 8, groupSize: 2, criticRate: 0.1 },
