@@ -7,6 +7,7 @@ import type { Assembler } from "./assemble.ts";
 import { served, type Underway, withTokens } from "./record.ts";
 import type { HowEnded } from "./relay.ts";
 import type { Cut, Place, SessionTable } from "./sessions.ts";
+import { usageTag, usageWith } from "./unreadUsage.ts";
 
 /** Milliseconds that a call's record may wait until its stored session is read. */
 const mostReading = 1000;
@@ -55,6 +56,8 @@ export interface GatewayState {
   readonly draining: boolean;
   /** Calls that were passed on without a record, such as embeddings. */
   readonly unrecorded: number;
+  /** Calls of other paths that were passed on. */
+  readonly passed: number;
   /** Number of new trajectories, by the reason for the cut. */
   readonly trajectoryCuts: Partial<Record<Cut, number>>;
 }
@@ -63,6 +66,8 @@ export interface RunningCalls {
   begin(call: NewCall): RunningCall;
   /** Begins a call that is counted and not recorded. @returns ends it. */
   beginUnrecorded(): () => void;
+  /** Begins a call of a path that is passed on. @returns ends it. */
+  beginPassed(): () => void;
   readonly isDraining: boolean;
   state(): GatewayState;
   recorded(): Promise<void>;
@@ -77,6 +82,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
   /** Upstreams' ids that calls are recorded under, the latest; not every upstream's ids are unique. */
   const taken = new Set<Id>();
   let unrecorded = 0;
+  let passed = 0;
   let running = 0;
   let draining = false;
   let drained = (): void => {};
@@ -95,6 +101,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
     const result = growing.result();
     const status = how.status === "complete" && result.choices.length === 0 ? "failed" : how.status;
     const error = how.error ?? result.error;
+    const unread = how.unread && usageWith(how.unread, result.usage, underway.asked.prompt);
     counts[status]++;
     const exact = answered?.tokens ? withTokens(result.choices, answered.tokens()) : result.choices;
     const choices = status === "failed" ? [] : exact;
@@ -110,11 +117,12 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`);
     }
     if (status !== "complete") log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`);
-    const response = served({ ...underway, id }, { ...result, choices }, place, {
+    const answer = { ...result, choices, ...(unread && { usage: unread.usage }) };
+    const response = served({ ...underway, id }, answer, place, {
       status,
       ...(error === undefined ? {} : { error }),
       at: ending,
-      ...(answered?.tags ? { tags: answered.tags } : {}),
+      tags: { ...answered?.tags, ...(unread?.isEstimated ? { [usageTag]: "estimated" } : {}) },
     });
     if (durable) await recorder.recordDurably(response);
     else recorder.record(response);
@@ -159,10 +167,22 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       running++;
       return leave;
     },
+    beginPassed() {
+      passed++;
+      running++;
+      return leave;
+    },
     get isDraining() {
       return draining;
     },
-    state: () => ({ ...counts, running, draining, unrecorded, trajectoryCuts: { ...trajectoryCuts } }),
+    state: () => ({
+      ...counts,
+      running,
+      draining,
+      unrecorded,
+      passed,
+      trajectoryCuts: { ...trajectoryCuts },
+    }),
     async recorded() {
       await Promise.allSettled(recording);
     },

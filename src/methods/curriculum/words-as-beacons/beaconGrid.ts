@@ -139,15 +139,15 @@ export function beaconGrid({ side = 5, turns = 30, seed = 1 }: BeaconGridOptions
  * lies, in one row for all things.
  */
 export const gridPolicy = {
-    context: 24,
-    features: (context: readonly string[]) => {
-      const door = context.findLastIndex((word, i) => word === "door" && context[i - 2] === "key");
-      const seen = { key: context[door - 1], door: context[door + 1], goal: context[door + 3] };
-      const stage = seen.key !== "held" ? "no key" : seen.door !== "open" ? "closed" : "open";
-      const own = things.map((thing) => `${stage} ${thing} ${seen[thing]}`);
-      const told = context.lastIndexOf("subgoal");
-      const named = things.find((thing) => told > door && thing === context[told + 2]);
-      return named === undefined ? own : [...own, `named ${seen[named]}`];
-    },
-    prior: (_context: readonly string[], word: string) => (directions.some((name) => name === word) ? 0 : -1e9),
-  } as const;
+  context: 24,
+  features: (context: readonly string[]) => {
+    const door = context.findLastIndex((word, i) => word === "door" && context[i - 2] === "key");
+    const seen = { key: context[door - 1], door: context[door + 1], goal: context[door + 3] };
+    const stage = seen.key !== "held" ? "no key" : seen.door !== "open" ? "closed" : "open";
+    const own = things.map((thing) => `${stage} ${thing} ${seen[thing]}`);
+    const told = context.lastIndexOf("subgoal");
+    const named = things.find((thing) => told > door && thing === context[told + 2]);
+    return named === undefined ? own : [...own, `named ${seen[named]}`];
+  },
+  prior: (_context: readonly string[], word: string) => (directions.some((name) => name === word) ? 0 : -1e9),
+} as const;
