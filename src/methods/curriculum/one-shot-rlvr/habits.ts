@@ -48,22 +48,6 @@ export const habitual = ({ questions = 24, seed = 1 }: { questions?: number; see
  * answer misleads them.
  */
 export const habitsPolicy = (seed: number) => ({
-<<<<<<< HEAD
-    context: "message" as const,
-    features: (context: readonly string[]) => {
-      const said = saidIn(context);
-      return [`${questionIn(context)} ${said}`, said];
-    },
-    prior: (context: readonly string[], word: string) => {
-      const said = saidIn(context);
-      if (said === "") return word === "check" ? 0 : word === "guess" ? Math.log(4) : -1e9;
-      if (!answers.includes(word)) return -1e9;
-      const question = Number(questionIn(context).slice(1));
-      const p = kinds[kindOf(seed, question)][said === "check" ? "check" : "guess"];
-      return word === answerOf(seed, question) ? Math.log((p * (answers.length - 1)) / (1 - p)) : 0;
-    },
-  });
-=======
   context: "message" as const,
   features: (context: readonly string[]) => {
     const said = saidIn(context);
@@ -78,7 +62,6 @@ export const habitsPolicy = (seed: number) => ({
     return word === answerOf(seed, question) ? Math.log((p * (answers.length - 1)) / (1 - p)) : 0;
   },
 });
->>>>>>> 33765c9841fc7206760bb46d0ac88c25b341111f
 
 const questionIn = (context: readonly string[]): string => context.find((word) => /^q\d+$/.test(word)) ?? "";
 const saidIn = (context: readonly string[]): string =>

@@ -47,18 +47,11 @@ export const keyedFacts = (seed: number) => {
 
 /** A linear policy on the words of the key. A reply ends after its value. */
 export const keyedPolicy = {
-<<<<<<< HEAD
-    context: "message",
-    features: (context: readonly string[]) => (isOver(context) ? ["over"] : context.filter((word) => /^k\d+$/.test(word))),
-    prior: (context: readonly string[], word: string) => (values.includes(word) !== isOver(context) ? 0 : -1e9),
-  } as const;
-=======
   context: "message",
   features: (context: readonly string[]) =>
     isOver(context) ? ["over"] : context.filter((word) => /^k\d+$/.test(word)),
   prior: (context: readonly string[], word: string) => (values.includes(word) !== isOver(context) ? 0 : -1e9),
 } as const;
->>>>>>> 33765c9841fc7206760bb46d0ac88c25b341111f
 
 const isOver = (context: readonly string[]): boolean => values.includes(context.at(-1) ?? "");
 
