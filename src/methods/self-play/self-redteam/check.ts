@@ -24,11 +24,11 @@ const prior =
     return logit === undefined ? -1e9 : anyWording && attack.has(word) ? 0 : logit;
   };
 
-function arm(what: string, rollout?: Rollout, pool: "role" | "batch" = "role", anyWording = false): Arm {
+function arm(what: string, rollout?: Rollout, anyWording = false): Arm {
   const recipe: Recipe<typeof selfRedteam.options> = {
     ...selfRedteam,
     build: (settings, options) => {
-      const built = selfRedteam.build(settings, { ...options, pool });
+      const built = selfRedteam.build(settings, options);
       return rollout ? { ...built, slots: { ...built.slots, rollout } } : built;
     },
   };
@@ -83,9 +83,11 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.02,
   range: [0, 1],
+  notes:
+    "A table learns nothing of one wording from another, so that a defender needs attacks of every kind, and a softmax that learns to attack commits itself to the wording that works now: on rare ones it loses more games than the first attacker makes by chance. Against wordings at random the defender is right far more often, so that there is room. Tried on other seeds: first logits of −3 to −6 for the rare wordings (equal or worse), twice the games (ahead by 0.05 on two seeds), rewards normalised over both roles (equal), six wordings and right answers to the best attack as the metric (worse at every large step). Diversity of attacks, which the paper finds, does come at small steps: 2.5 nats in place of 0.8.",
   baseline: arm("the defender against the first attacker", againstFrozen),
   method: arm("attacker and defender learn"),
   others: {
-    "any wording": arm("the defender against an attacker that words at random", againstFrozen, "role", true),
+    "any wording": arm("the defender against an attacker that words at random", againstFrozen, true),
   },
 });
