@@ -24,9 +24,9 @@ function arm(what: string, feedback: Feedback, alike = false): Arm {
     recipe,
     environment: world,
     engine: (seed) => tabularEngine({ context: "message", prior: world(seed).prior }),
-    iterations: 60,
+    iterations: 40,
     settings: { ...plainAscent, tasks: 8, groupSize: 8 },
-    grid: [1, 3, 10, 30].map((learningRate) => ({ learningRate })),
+    grid: [3, 10, 30, 100].map((learningRate) => ({ learningRate })),
     metric: async ({ policy }, seed) => {
       const { rightOf, ...environment } = world(seed);
       const views = environment.tasks("train").flatMap((task) => [task, rewritten(task)]);

@@ -21,6 +21,12 @@ export interface Twins extends Environment {
   readonly prior: Prior;
 }
 
+interface Question {
+  readonly right: string;
+  /** Of every answer, in each wording. */
+  readonly logits: Readonly<Record<"q" | "p", readonly number[]>>;
+}
+
 const answers = Array.from({ length: 8 }, (_, i) => `a${i}`);
 
 /**
@@ -28,11 +34,23 @@ const answers = Array.from({ length: 8 }, (_, i) => `a${i}`);
  * either wording, and a wrong one, drawn for each wording, 0.45 ± 0.1.
  */
 export function twins({ questions = 16, alike = false, seed = 1 }: TwinsOptions = {}): Twins {
-  const about = (question: number) => {
+  const known = new Map<number, Question>();
+  const about = (question: number): Question => {
+    const found = known.get(question) ?? made(question);
+    known.set(question, found);
+    return found;
+  };
+  function made(question: number): Question {
     const random = randomStream(seed).split("twins", question);
     const [right, ...wrong] = shuffled(answers, random) as [string, ...string[]];
-    return { random, right, lures: { q: wrong[0]!, p: wrong[alike ? 0 : 1]! } };
-  };
+    const viewOf = (view: string, lure: string): readonly number[] => {
+      const [p, l] = [0.35, 0.45].map((middle, i) => middle + 0.1 * (2 * random.split(view, i).next() - 1));
+      return answers.map((word) =>
+        Math.log(word === right ? p! : word === lure ? l! : (1 - p! - l!) / (answers.length - 2)),
+      );
+    };
+    return { right, logits: { q: viewOf("q", wrong[0]!), p: viewOf("p", wrong[alike ? 0 : 1]!) } };
+  }
   const questionOf = (task: Task): number => Number(task.prompt.at(-1)!.content.slice(1));
   const rightOf = (task: Task): string => about(questionOf(task)).right;
   const environment = oneReply({
@@ -56,15 +74,8 @@ export function twins({ questions = 16, alike = false, seed = 1 }: TwinsOptions 
     rightOf,
     prior: (context, word) => {
       if (!answers.includes(word)) return -1e9;
-      const [view, question] = [...context]
-        .reverse()
-        .flatMap((said) => /^([qp])(\d+)$/.exec(said)?.slice(1) ?? []);
-      const { random, right, lures } = about(Number(question));
-      const [p, l] = ["right", "lure"].map(
-        (name, i) => (i === 0 ? 0.35 : 0.45) + 0.1 * (2 * random.split(name, view!).next() - 1),
-      );
-      if (word === right) return Math.log(p!);
-      return Math.log(word === lures[view as "q" | "p"] ? l! : (1 - p! - l!) / (answers.length - 2));
+      const asked = context.findLast((said) => /^[qp]\d+$/.test(said))!;
+      return about(Number(asked.slice(1))).logits[asked[0] as "q" | "p"][answers.indexOf(word)]!;
     },
   };
 }
