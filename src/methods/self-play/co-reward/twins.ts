@@ -1,6 +1,5 @@
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import type { Prior } from "../../../engine/tabular/engine.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 
@@ -17,8 +16,8 @@ export interface TwinsOptions {
 export interface Twins extends Environment {
   readonly answers: readonly string[];
   rightOf(task: Task): string;
-  /** What is said at first, for a tabular engine: in each wording, one wrong answer is usually likelier than the right one. */
-  readonly prior: Prior;
+  /** Logit of a word in the first policy, for a tabular engine: in each wording, one wrong answer is usually likelier than the right one. */
+  prior(context: readonly string[], word: string): number;
 }
 
 interface Question {
