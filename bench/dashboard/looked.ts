@@ -89,7 +89,7 @@ function looks({ runs, long, tokens, line, talk, prompt }: Made): readonly Look[
       acts: [
         {
           what: "smooth",
-          script: `globalThis.drawn = ${drawn}; ${typed("input[type=range]", "0.6")}`,
+          script: `globalThis.drawn = ${drawn}; ${typed("input[type=range]", "0.2")}`,
           until: `${drawn} !== globalThis.drawn`,
         },
         {

@@ -140,7 +140,7 @@ function OtherCall({ call }: { readonly call: TracedCall }) {
 }
 
 /** Turns that are shown at first, of all trajectories together. */
-const firstTurns = 100;
+const firstTurns = 40;
 
 /** How many trajectories have as many turns as are shown at first. @param lengths in turns. */
 function withinFirst(lengths: readonly number[]): number {
