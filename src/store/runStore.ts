@@ -6,6 +6,7 @@ import { type Database, guardedBy, type SqliteIn } from "./database.ts";
 import type { Run, RunStore } from "./runStoreTypes.ts";
 import { storedIterations } from "./storedIterations.ts";
 import { storedMetrics } from "./storedMetrics.ts";
+import { storedPractice } from "./storedPractice.ts";
 import { storedRuns } from "./storedRuns.ts";
 import { storedTrajectories } from "./storedTrajectories.ts";
 
@@ -34,6 +35,7 @@ export function runStoreOn(database: Database): RunStore {
     ...storedRuns(db, guarded),
     ...storedIterations(db, guarded),
     ...storedMetrics(db, guarded),
+    ...storedPractice(db, guarded),
     ...storedTrajectories(db, guarded),
     close,
   };

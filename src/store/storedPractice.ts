@@ -1,0 +1,117 @@
+/** What was practised: the episodes of each task in each iteration of training, kept when the episodes themselves are not. */
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { Guarded } from "./database.ts";
+import type { RunStore } from "./runStoreTypes.ts";
+import type { PracticeTable, Tables, TrajectoriesTable } from "./schema.ts";
+import { packedWords } from "./turns.ts";
+
+/** Characters of a task's first words that are kept. */
+const mostAsked = 120;
+/** Rows of one statement. SQLite takes 32,766 values. */
+const atOnce = 500;
+
+/** Replaces what was practised in an iteration. @param rows of its trajectories. */
+export async function savePractice(
+  tx: Transaction<Tables>,
+  run: string,
+  iteration: number,
+  rows: readonly TrajectoriesTable[],
+): Promise<void> {
+  await tx.deleteFrom("practice").where("run", "=", run).where("iteration", "=", iteration).execute();
+  const played = rows.filter(({ phase }) => phase === "train");
+  const groups = [...Map.groupBy(played, ({ task, role }) => `${role} ${task}`).values()];
+  const practice = groups.map((of) => practiceOf(of as [TrajectoriesTable, ...TrajectoriesTable[]]));
+  const asked = new Map(played.map((row) => [row.task, row]));
+  const tasks = [...asked.values()].map((row) => ({
+    run,
+    task: row.task,
+    asked: packedWords(row).asked.slice(0, mostAsked).toWellFormed(),
+  }));
+  for (let i = 0; i < practice.length; i += atOnce) {
+    await tx
+      .insertInto("practice")
+      .values(practice.slice(i, i + atOnce))
+      .execute();
+    const named = tasks.slice(i, i + atOnce);
+    if (named.length === 0) continue;
+    await tx
+      .insertInto("practised_tasks")
+      .values(named)
+      .onConflict((c) => c.columns(["run", "task"]).doNothing())
+      .execute();
+  }
+}
+
+/** One row for trajectories of the same task and role. */
+function practiceOf(of: readonly [TrajectoriesTable, ...TrajectoriesTable[]]): PracticeTable {
+  const { run, iteration, task, role } = of[0];
+  const ends = of.flatMap(({ success }) => success ?? []);
+  const rewards = of.flatMap(({ reward }) => reward ?? []);
+  return {
+    run,
+    iteration,
+    task,
+    role,
+    episodes: of.length,
+    rated: ends.length,
+    successes: ends.reduce((a, b) => a + b, 0),
+    rewarded: rewards.length,
+    reward: rewards.reduce((a, b) => a + b, 0),
+    low: rewards.length > 0 ? Math.min(...rewards) : null,
+    high: rewards.length > 0 ? Math.max(...rewards) : null,
+  };
+}
+
+export function storedPractice(
+  db: Kysely<Tables>,
+  guarded: Guarded,
+): Pick<RunStore, "practised" | "practisedTasks"> {
+  return {
+    practised: (run, width) =>
+      guarded(async () => {
+        const block = sql<number>`iteration / ${sql.lit(Math.trunc(width))}`;
+        const rows = await db
+          .selectFrom("practice")
+          .select(({ fn }) => [
+            block.as("block"),
+            "task",
+            "role",
+            fn.sum<number | string>("episodes").as("episodes"),
+            fn.sum<number | string>("rated").as("rated"),
+            fn.sum<number | string>("successes").as("successes"),
+            fn.sum<number | string>("rewarded").as("rewarded"),
+            fn.sum<number | string>("reward").as("reward"),
+            fn.countAll<number | string>().as("groups"),
+            sql<number | string>`sum(case when episodes > 1 and low = high then 1 else 0 end)`.as("dead"),
+          ])
+          .where("run", "=", run)
+          .groupBy([block, "task", "role"])
+          .orderBy(block)
+          .orderBy("task")
+          .orderBy("role")
+          .execute();
+        return rows.map(({ block, task, role, rewarded, reward, ...counts }) => ({
+          block: Number(block),
+          task,
+          role,
+          // PostgreSQL returns sums as text
+          episodes: Number(counts.episodes),
+          rated: Number(counts.rated),
+          successes: Number(counts.successes),
+          groups: Number(counts.groups),
+          dead: Number(counts.dead),
+          reward: Number(rewarded) === 0 ? Number.NaN : Number(reward) / Number(rewarded),
+        }));
+      }),
+
+    practisedTasks: (run) =>
+      guarded(async () => {
+        const rows = await db
+          .selectFrom("practised_tasks")
+          .select(["task", "asked"])
+          .where("run", "=", run)
+          .execute();
+        return new Map(rows.map(({ task, asked }) => [task, asked]));
+      }),
+  };
+}
