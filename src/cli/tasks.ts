@@ -62,7 +62,7 @@ const words: Readonly<Record<Standing, string>> = {
 
 function show(
   name: string,
-  { tasks, frontier, iterations }: Practice,
+  { tasks, frontier, iterations, width }: Practice,
   shown: readonly TaskState[],
   io: Io,
 ): void {
@@ -109,7 +109,7 @@ function show(
       roomOf(io),
     ),
     "",
-    `A group whose episodes all get the same reward is dead: it teaches nothing. ${percent(last.dead)} of the last ${frontier.length > 1 ? "ones" : "iterations' groups"} were.`,
+    `A group whose episodes all get the same reward is dead: it teaches nothing. ${percent(last.dead)} were, in the last ${counted(width, "iteration")}.`,
     ...(shown.length < tasks.length ? [`${tasks.length - shown.length} more: --limit ${tasks.length}`] : []),
   );
 }
