@@ -1,14 +1,14 @@
-/** `whetstone tasks`: what a run practised, and where each of its tasks stands. */
+/** `whetstone tasks`: which tasks a run trained on, and where each of them stands. */
 import { type Command, Option } from "commander";
 import { counted } from "../common/text/counted.ts";
 import { oneLine } from "../common/text/oneLine.ts";
 import {
-  type Practice,
-  practiceOf,
   type Standing,
   type TaskState,
+  type TrainedTasks,
   taskOrders,
-} from "../diagnose/practice.ts";
+  trainedTasks,
+} from "../diagnose/tasks.ts";
 import { curve } from "./chart.ts";
 import { statedNumber } from "./numbers.ts";
 import { addCommand, type Io, interval, number, paint, percent, roomOf, table } from "./output.ts";
@@ -24,7 +24,7 @@ export function addTasks(program: Command, io: Io): void {
   addCommand(
     program,
     "tasks",
-    "Show which tasks a run practised: solved, at the frontier, unsolved; and what they taught.",
+    "Show which tasks a run taskBlocks: solved, at the frontier, unsolved; and what they taught.",
     [
       "whetstone tasks facts-grpo-1",
       "whetstone tasks facts-grpo-1 --order progress",
@@ -34,7 +34,7 @@ export function addTasks(program: Command, io: Io): void {
     .argument("<run>", "the run's id, the beginning of its id, or its folder")
     .option(...storeOption)
     .addOption(
-      new Option("--order <what>", "hardest, most progress, practised last, or practised most first")
+      new Option("--order <what>", "hardest, most progress, last trained on, or trained on most first")
         .choices(Object.keys(taskOrders))
         .default("hardest"),
     )
@@ -44,8 +44,8 @@ export function addTasks(program: Command, io: Io): void {
       const store = await existingStore(file);
       try {
         const run = await requireRun(store, name);
-        const practice = await practiceOf(store, run.id);
-        show(run.name, practice, practice.tasks.toSorted(taskOrders[order]).slice(0, most), io);
+        const all = await trainedTasks(store, run.id);
+        show(run.name, all, all.tasks.toSorted(taskOrders[order]).slice(0, most), io);
       } finally {
         await store.close();
       }
@@ -62,7 +62,7 @@ const words: Readonly<Record<Standing, string>> = {
 
 function show(
   name: string,
-  { tasks, frontier, iterations, width }: Practice,
+  { tasks, frontier, iterations, width }: TrainedTasks,
   shown: readonly TaskState[],
   io: Io,
 ): void {
@@ -71,7 +71,7 @@ function show(
   const last = frontier.at(-1);
   if (!last) {
     io.say(
-      `${name} practised nothing that is on record: it has not trained yet, learns from recorded feedback, or was recorded by an earlier version.`,
+      `${name} trained on no task that is on record: it has not trained yet, learns from recorded feedback, or was recorded by an earlier version.`,
     );
     return;
   }
@@ -81,7 +81,7 @@ function show(
   });
   io.say(
     paint(io, "bold", name),
-    `${counted(tasks.length, "task")} practised in ${counted(iterations, "iteration")}: ${standing.join(", ")}.`,
+    `${counted(tasks.length, "task")} in ${counted(iterations, "iteration")}: ${standing.join(", ")}.`,
     "",
     ...(frontier.length > 1
       ? [

@@ -13,7 +13,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
   "005-findings": { up: addFindings },
   "006-outcomes": { up: addOutcomes },
   "007-traced-calls": { up: createTracedCalls },
-  "008-practice": { up: createPractice },
+  "008-tasks": { up: createTasks },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -226,9 +226,9 @@ async function createTracedCalls(db: Kysely<unknown>): Promise<void> {
   await index(db, "traced_calls", "at", "id");
 }
 
-async function createPractice(db: Kysely<unknown>): Promise<void> {
+async function createTasks(db: Kysely<unknown>): Promise<void> {
   await db.schema
-    .createTable("practice")
+    .createTable("task_episodes")
     .ifNotExists()
     .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
     .addColumn("iteration", "integer", (c) => c.notNull())
@@ -241,15 +241,15 @@ async function createPractice(db: Kysely<unknown>): Promise<void> {
     .addColumn("reward", "double precision", (c) => c.notNull())
     .addColumn("low", "double precision")
     .addColumn("high", "double precision")
-    .addPrimaryKeyConstraint("practice_key", ["run", "iteration", "task", "role"])
+    .addPrimaryKeyConstraint("task_episodes_key", ["run", "iteration", "task", "role"])
     .execute();
   await db.schema
-    .createTable("practised_tasks")
+    .createTable("task_words")
     .ifNotExists()
     .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
     .addColumn("task", "text", (c) => c.notNull())
     .addColumn("asked", "text", (c) => c.notNull())
-    .addPrimaryKeyConstraint("practised_tasks_key", ["run", "task"])
+    .addPrimaryKeyConstraint("task_words_key", ["run", "task"])
     .execute();
 }
 

@@ -6,8 +6,8 @@ import { type Database, guardedBy, type SqliteIn } from "./database.ts";
 import type { Run, RunStore } from "./runStoreTypes.ts";
 import { storedIterations } from "./storedIterations.ts";
 import { storedMetrics } from "./storedMetrics.ts";
-import { storedPractice } from "./storedPractice.ts";
 import { storedRuns } from "./storedRuns.ts";
+import { storedTasks } from "./storedTasks.ts";
 import { storedTrajectories } from "./storedTrajectories.ts";
 
 export type * from "./runStoreTypes.ts";
@@ -35,7 +35,7 @@ export function runStoreOn(database: Database): RunStore {
     ...storedRuns(db, guarded),
     ...storedIterations(db, guarded),
     ...storedMetrics(db, guarded),
-    ...storedPractice(db, guarded),
+    ...storedTasks(db, guarded),
     ...storedTrajectories(db, guarded),
     close,
   };

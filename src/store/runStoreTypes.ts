@@ -111,7 +111,7 @@ export interface Extremes {
 }
 
 /** The episodes of a task and role in training, over the iterations `block * width` to before `(block + 1) * width`. */
-export interface Practised {
+export interface TaskBlock {
   readonly block: number;
   readonly task: string;
   readonly role: string;
@@ -121,7 +121,7 @@ export interface Practised {
   readonly successes: number;
   /** Mean reward; NaN where none is known. */
   readonly reward: number;
-  /** Iterations in which it was practised, and those in which every episode got the same reward: they teach nothing. */
+  /** Iterations in which it was trained on, and those in which every episode got the same reward: they teach nothing. */
   readonly groups: number;
   readonly dead: number;
 }
@@ -192,10 +192,10 @@ export interface RunStore {
   ): Promise<readonly Extremes[]>;
   /** Names of the last iteration's metrics, and how many iterations were written. */
   measured(run: string): Promise<{ readonly names: readonly string[]; readonly iterations: number }>;
-  /** What training practised, in blocks of `width` iterations of which the first begins at 0; by block, then task and role. */
-  practised(run: string, width: number): Promise<readonly Practised[]>;
-  /** The first words of the tasks that training practised. */
-  practisedTasks(run: string): Promise<ReadonlyMap<string, string>>;
+  /** The tasks that were trained on, in blocks of `width` iterations of which the first begins at 0; by block, then task and role. */
+  taskBlocks(run: string, width: number): Promise<readonly TaskBlock[]>;
+  /** The first words of the tasks that were trained on. */
+  taskWords(run: string): Promise<ReadonlyMap<string, string>>;
   evaluations(run: string): Promise<readonly Evaluation[]>;
   trajectories(run: string, filter?: TrajectoryFilter): Promise<readonly TrajectorySummary[]>;
   /** One page of those that fit, and how many there are. */

@@ -63,7 +63,7 @@ export interface TrajectoriesTable {
 }
 
 /** The episodes of a task and role in an iteration of training. */
-export interface PracticeTable {
+export interface TaskEpisodesTable {
   run: string;
   iteration: number;
   task: string;
@@ -79,8 +79,8 @@ export interface PracticeTable {
   high: number | null;
 }
 
-/** The first words of a task that was practised. */
-export interface PractisedTasksTable {
+/** The first words of a task that was trained on. */
+export interface TaskWordsTable {
   run: string;
   task: string;
   asked: string;
@@ -214,8 +214,8 @@ export interface Tables {
   runs: RunsTable;
   metrics: MetricsTable;
   trajectories: TrajectoriesTable;
-  practice: PracticeTable;
-  practised_tasks: PractisedTasksTable;
+  task_episodes: TaskEpisodesTable;
+  task_words: TaskWordsTable;
   evaluations: EvaluationsTable;
   responses: ResponsesTable;
   signals: SignalsTable;

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { Guarded } from "./database.ts";
 import type { Evaluation, RunStore } from "./runStoreTypes.ts";
 import type { EvaluationsTable, Tables } from "./schema.ts";
-import { savePractice } from "./storedPractice.ts";
+import { saveTasks } from "./storedTasks.ts";
 import { orNull, trajectoryRow, whyKept } from "./trajectoryRow.ts";
 
 /** Trajectories of this many last iterations are kept, whatever they are. */
@@ -37,7 +37,7 @@ export function storedIterations(
           }
           const rows = trajectories.map((saved) => trajectoryRow(run, iteration, saved, whyKept(saved)));
           for (const row of rows) await tx.insertInto("trajectories").values(row).execute();
-          await savePractice(tx, run, iteration, rows);
+          await saveTasks(tx, run, iteration, rows);
           await tx
             .deleteFrom("trajectories")
             .where("run", "=", run)
@@ -82,7 +82,7 @@ export function storedIterations(
     rewind: (run, iteration) =>
       guarded(() =>
         db.transaction().execute(async (tx) => {
-          for (const table of ["metrics", "practice"] as const)
+          for (const table of ["metrics", "task_episodes"] as const)
             await tx.deleteFrom(table).where("run", "=", run).where("iteration", ">=", iteration).execute();
           await tx
             .deleteFrom("trajectories")

@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), "whetstone-tasks-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const store = ["--store", join(folder, "store.sqlite")];
 
-test("tasks shows what a run practised, in words and as data; a wrong order or run is one clear error", async () => {
+test("tasks shows the tasks that a run trained on, in words and as data; a wrong order or run is one clear error", async () => {
   const trained = await inProcess([
     ...["train", "--env", "contextual-bandit", "--engine", "tabular", "--iterations", "4"],
     ...["--out", join(folder, "run"), ...store],
@@ -17,7 +17,7 @@ test("tasks shows what a run practised, in words and as data; a wrong order or r
   assert.equal(trained.code, 0, trained.err);
   const shown = await inProcess(["tasks", "run", ...store, "--limit", "3"]);
   assert.equal(shown.code, 0, shown.err);
-  assert.match(shown.out, /\d+ tasks practised in 4 iterations: .*(solved|frontier|unsolved)/);
+  assert.match(shown.out, /\d+ tasks in 4 iterations: .*(solved|frontier|unsolved)/);
   assert.match(shown.out, /task +episodes +success lately +change +reward +dead groups +last/);
   assert.match(shown.out, /more: --limit \d+/);
   const data = (await inProcess(["tasks", "run", ...store, "--limit", "1000", "--json"])).out

@@ -1,8 +1,8 @@
-/** What a run practised, for its page. */
+/** The tasks that a run trained on, for its page. */
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
-import { practiceOf, standings, type TaskState, taskOrders } from "../../diagnose/practice.ts";
+import { standings, type TaskState, taskOrders, trainedTasks } from "../../diagnose/tasks.ts";
 import type { Run, RunStore } from "../../store/runStore.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
@@ -23,7 +23,7 @@ export function taskRoutes(store: RunStore, found: (id: string) => Promise<Run>)
     const read = asked.safeParse(c.req.query());
     if (!read.success) throw new HTTPException(400, { message: z.prettifyError(read.error) });
     const { order, standing, offset, limit } = read.data;
-    const { tasks, frontier, width, iterations } = await practiceOf(store, run.id);
+    const { tasks, frontier, width, iterations } = await trainedTasks(store, run.id);
     const fitting = tasks.filter((task) => standing === undefined || task.standing === standing);
     const shown = fitting.toSorted(taskOrders[order]).slice(offset, offset + limit);
     return c.json({

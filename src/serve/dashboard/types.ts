@@ -6,7 +6,7 @@ import type { Interval } from "../../core/interval.ts";
 import type { Json } from "../../core/json.ts";
 import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { HealthReport } from "../../diagnose/health/health.ts";
-import type { Frontier, Standing } from "../../diagnose/practice.ts";
+import type { Frontier, Standing } from "../../diagnose/tasks.ts";
 import type { Dropped } from "../../exchange/derived.ts";
 import type { StoredEvidence } from "../../methods/evidence.ts";
 import type { Opponents } from "../../methods/opponents.ts";
@@ -320,7 +320,7 @@ export interface WhoBody {
   readonly expires?: number;
 }
 
-/** A task that a run practised. */
+/** A task that a run trained on. */
 export interface TaskRow {
   readonly task: string;
   readonly role: string;
@@ -336,7 +336,7 @@ export interface TaskRow {
   readonly groups: number;
   readonly dead: number;
   readonly last: number;
-  /** Success in each block of iterations; null where the task was not practised. */
+  /** Success in each block of iterations; null where the task was not trained on. */
   readonly shares: readonly Value[];
 }
 

@@ -1,7 +1,7 @@
-/** What a run practised: how many tasks stood where over time, and each task with its success. */
+/** What a run taskBlocks: how many tasks stood where over time, and each task with its success. */
 import { useEffect } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import type { Standing } from "../../../src/diagnose/practice.ts";
+import type { Standing } from "../../../src/diagnose/tasks.ts";
 import type { TaskRow, TasksPage } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
 import { Chart } from "../parts/chart.tsx";
@@ -23,8 +23,8 @@ const words: Readonly<Record<Standing, string>> = {
 const orders = {
   hardest: "Hardest first",
   progress: "Most progress first",
-  latest: "Practised last first",
-  most: "Practised most first",
+  latest: "Last trained on first",
+  most: "Most episodes first",
 } as const;
 
 const columnsOf = (run: string): readonly Column<TaskRow>[] => [
@@ -77,8 +77,8 @@ export function Tasks() {
   const now = useLoaded<TasksPage>(
     `/api/runs/${encodeURIComponent(id)}/tasks?${new URLSearchParams(asked)}`,
   ).value;
-  if (now.state === "waiting") return <Waiting what="what was practised" />;
-  if (now.state === "failed") return <Failed what="What was practised" why={now.why} />;
+  if (now.state === "waiting") return <Waiting what="the tasks" />;
+  if (now.state === "failed") return <Failed what="The tasks" why={now.why} />;
   const { data } = now;
   return (
     <>

@@ -1,4 +1,4 @@
-/** Success over the blocks of a run, side by side: darker is more, grey is none, a gap was not practised. */
+/** Success over the blocks of a run, side by side: darker is more, grey is none, a gap was not trained on. */
 import { percent } from "./words.ts";
 
 export function Strip({ shares }: { readonly shares: readonly (number | null)[] }) {

@@ -38,7 +38,7 @@ const done = (success?: boolean): Ending => ({
 const saved = (trajectory: Trajectory, phase = "train") => ({ trajectory, phase });
 
 onEach(
-  "what was practised outlives the episodes, is replaced with its iteration, and rewound",
+  "what was trained on outlives the episodes, is replaced with its iteration, and rewound",
   async (where) => {
     const store = await openRunStore(where);
     const run = {
@@ -61,7 +61,7 @@ onEach(
     for (let i = 1; i <= later; i++) {
       await store.saveIteration("r", i, { metrics: {}, trajectories: [saved(played("a", 1, done(true)))] });
     }
-    assert.deepEqual(await store.practised("r", 100), [
+    assert.deepEqual(await store.taskBlocks("r", 100), [
       {
         block: 0,
         task: "a",
@@ -85,18 +85,18 @@ onEach(
         dead: 1,
       },
     ]);
-    const byTen = (await store.practised("r", 10)).filter(({ task }) => task === "a");
+    const byTen = (await store.taskBlocks("r", 10)).filter(({ task }) => task === "a");
     assert.deepEqual(
       byTen.map(({ block, episodes }) => [block, episodes]),
       [[0, 11], ...Array.from({ length: 5 }, (_, i) => [i + 1, 10]), [6, 1]],
     );
-    const asked = await store.practisedTasks("r");
+    const asked = await store.taskWords("r");
     assert.deepEqual([...asked.keys()].sort(), ["a", "b"]);
     assert.equal(asked.get("a")?.length, 120);
     assert.ok(asked.get("a")?.startsWith("About a? xxx"));
     await store.rewind("r", 5);
     assert.deepEqual(
-      (await store.practised("r", 1)).filter(({ task }) => task === "a").map(({ block }) => block),
+      (await store.taskBlocks("r", 1)).filter(({ task }) => task === "a").map(({ block }) => block),
       [0, 1, 2, 3, 4],
     );
     await store.close();

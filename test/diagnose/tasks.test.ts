@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { practiceIn, taskOrders } from "../../src/diagnose/practice.ts";
-import type { Practised } from "../../src/store/runStore.ts";
+import { taskOrders, trainedTasksIn } from "../../src/diagnose/tasks.ts";
+import type { TaskBlock } from "../../src/store/runStore.ts";
 
 const played = (
   block: number,
   task: string,
   successes: number,
-  more: Partial<Practised> = {},
-): Practised => ({
+  more: Partial<TaskBlock> = {},
+): TaskBlock => ({
   block,
   task,
   role: "agent",
@@ -31,7 +31,7 @@ test("a task stands by its last sixteen episodes, and the frontier moves", () =>
     played(2, "hard", 0),
     played(2, "odd", 1, { episodes: 2, rated: 2 }),
   ];
-  const { tasks, frontier } = practiceIn(rows, new Map([["easy", "What is 1 + 1?"]]), 5, 13);
+  const { tasks, frontier } = trainedTasksIn(rows, new Map([["easy", "What is 1 + 1?"]]), 5, 13);
   const [easy, hard, middle, odd] = tasks;
   assert.deepEqual(
     tasks.map(({ task, standing }) => [task, standing]),
@@ -72,7 +72,7 @@ test("without verdicts, a task has none; every role of a game is a row of its ow
     played(0, "t", 0, { ...silent, role: "b" }),
     played(1, "t", 0, { ...silent, role: "a", reward: 0.3 }),
   ];
-  const { tasks } = practiceIn(rows, new Map(), 1, 2);
+  const { tasks } = trainedTasksIn(rows, new Map(), 1, 2);
   assert.deepEqual(
     tasks.map(({ role, standing, reward }) => [role, standing, reward]),
     [
@@ -83,7 +83,7 @@ test("without verdicts, a task has none; every role of a game is a row of its ow
   assert.ok(Number.isNaN(tasks[0]!.recent.mean));
 });
 
-test("tasks are ordered by what is hard, what rose, what was last and what was practised most", () => {
+test("tasks are ordered by what is hard, what rose, what was last and what had most episodes", () => {
   const rows = [
     played(0, "a", 8),
     played(0, "b", 0, { episodes: 16, rated: 16 }),
@@ -92,7 +92,7 @@ test("tasks are ordered by what is hard, what rose, what was last and what was p
     played(2, "c", 0, { rated: 0 }),
     played(2, "a", 8),
   ];
-  const { tasks } = practiceIn(rows, new Map(), 1, 3);
+  const { tasks } = trainedTasksIn(rows, new Map(), 1, 3);
   const by = (order: keyof typeof taskOrders): string =>
     tasks
       .toSorted(taskOrders[order])

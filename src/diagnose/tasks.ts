@@ -1,7 +1,7 @@
-/** What a run practised: which of its tasks are solved, which teach something, and which nothing. */
+/** What a run taskBlocks: which of its tasks are solved, which teach something, and which nothing. */
 import { wilsonInterval } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import type { Practised, RunStore } from "../store/runStore.ts";
+import type { RunStore, TaskBlock } from "../store/runStore.ts";
 
 /** Where a task stands: by success in its last episodes, at most a tenth or at least nine tenths of them; "new" below four episodes, "unrated" where no end says whether it succeeded. */
 export const standings = ["unsolved", "frontier", "solved", "new", "unrated"] as const;
@@ -21,17 +21,17 @@ export interface TaskState {
   readonly change: number;
   /** Mean reward in the last block; NaN where none is known. */
   readonly reward: number;
-  /** Times it was practised, and those in which every episode got the same reward. */
+  /** Times it was trained on, and those in which every episode got the same reward. */
   readonly groups: number;
   readonly dead: number;
-  /** The first and the last iteration of the blocks in which it was practised. */
+  /** The first and the last iteration of the blocks in which it was trained on. */
   readonly first: number;
   readonly last: number;
-  /** Success in each block, by the block's index; absent where it was not practised or has none. */
+  /** Success in each block, by the block's index; absent where it was not trained on or has none. */
   readonly shares: Readonly<Record<number, number>>;
 }
 
-/** How many tasks stand where, of those practised so far. */
+/** How many tasks stand where, of those trained on so far. */
 export type Frontier = Readonly<Record<Standing, number>> & {
   /** The last iteration of the block. */
   readonly iteration: number;
@@ -39,8 +39,8 @@ export type Frontier = Readonly<Record<Standing, number>> & {
   readonly dead: number;
 };
 
-/** A run's practice, in blocks of `width` iterations. */
-export interface Practice {
+/** The tasks of a run, in blocks of `width` iterations. */
+export interface TrainedTasks {
   readonly width: number;
   readonly iterations: number;
   readonly tasks: readonly TaskState[];
@@ -54,22 +54,22 @@ const [unsolvedUpTo, solvedFrom] = [0.1, 0.9];
 /** Most blocks: what a page can show side by side. */
 export const mostBlocks = 60;
 
-/** Reads what a run practised, its iterations in at most sixty blocks. */
-export async function practiceOf(store: RunStore, run: string): Promise<Practice> {
+/** Reads the tasks that a run trained on, its iterations in at most sixty blocks. */
+export async function trainedTasks(store: RunStore, run: string): Promise<TrainedTasks> {
   const { iterations } = await store.measured(run);
   const width = Math.max(1, Math.ceil(iterations / mostBlocks));
-  const [rows, asked] = await Promise.all([store.practised(run, width), store.practisedTasks(run)]);
-  return practiceIn(rows, asked, width, iterations);
+  const [rows, asked] = await Promise.all([store.taskBlocks(run, width), store.taskWords(run)]);
+  return trainedTasksIn(rows, asked, width, iterations);
 }
 
 /** @param rows by block. @param asked the first words of each task. */
-export function practiceIn(
-  rows: readonly Practised[],
+export function trainedTasksIn(
+  rows: readonly TaskBlock[],
   asked: ReadonlyMap<string, string>,
   width: number,
   iterations: number,
-): Practice {
-  const histories = new Map<string, Practised[]>();
+): TrainedTasks {
+  const histories = new Map<string, TaskBlock[]>();
   const standing = new Map<string, Standing>();
   const frontier: Frontier[] = [];
   for (const [block, played] of Map.groupBy(rows, (row) => row.block)) {
@@ -95,7 +95,7 @@ export function practiceIn(
 }
 
 /** The last blocks with at least sixteen rated episodes, or all. @param history oldest first. */
-function recentOf(history: readonly Practised[]): readonly Practised[] {
+function recentOf(history: readonly TaskBlock[]): readonly TaskBlock[] {
   let rated = 0;
   const from = history.findLastIndex((row) => {
     rated += row.rated;
@@ -104,20 +104,20 @@ function recentOf(history: readonly Practised[]): readonly Practised[] {
   return from < 0 ? history : history.slice(from);
 }
 
-const successIn = (rows: readonly Practised[]): Interval =>
+const successIn = (rows: readonly TaskBlock[]): Interval =>
   wilsonInterval(
     rows.reduce((n, row) => n + row.successes, 0),
     rows.reduce((n, row) => n + row.rated, 0),
   );
 
-function standingOf(history: readonly Practised[]): Standing {
+function standingOf(history: readonly TaskBlock[]): Standing {
   const { mean, n } = successIn(recentOf(history));
   if (n < fewest) return n === 0 && history.length > 1 ? "unrated" : "new";
   return mean <= unsolvedUpTo ? "unsolved" : mean >= solvedFrom ? "solved" : "frontier";
 }
 
 function stateOf(
-  history: readonly Practised[],
+  history: readonly TaskBlock[],
   asked: ReadonlyMap<string, string>,
   width: number,
   iterations: number,
@@ -144,7 +144,7 @@ function stateOf(
   };
 }
 
-/** Orders of tasks: what is hardest first, what rose most, what was practised last, what was practised most. */
+/** Orders of tasks: what is hardest first, what rose most, what was trained on last, what had most episodes. */
 export const taskOrders = {
   hardest: (a: TaskState, b: TaskState) => low(a.recent.mean) - low(b.recent.mean) || b.episodes - a.episodes,
   progress: (a: TaskState, b: TaskState) => rise(b) - rise(a),

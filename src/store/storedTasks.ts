@@ -1,8 +1,8 @@
-/** What was practised: the episodes of each task in each iteration of training, kept when the episodes themselves are not. */
+/** What was taskBlocks: the episodes of each task in each iteration of training, kept when the episodes themselves are not. */
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Guarded } from "./database.ts";
 import type { RunStore } from "./runStoreTypes.ts";
-import type { PracticeTable, Tables, TrajectoriesTable } from "./schema.ts";
+import type { Tables, TaskEpisodesTable, TrajectoriesTable } from "./schema.ts";
 import { packedWords } from "./turns.ts";
 
 /** Characters of a task's first words that are kept. */
@@ -10,32 +10,32 @@ const mostAsked = 120;
 /** Rows of one statement. SQLite takes 32,766 values. */
 const atOnce = 500;
 
-/** Replaces what was practised in an iteration. @param rows of its trajectories. */
-export async function savePractice(
+/** Replaces what was trained on in an iteration. @param rows of its trajectories. */
+export async function saveTasks(
   tx: Transaction<Tables>,
   run: string,
   iteration: number,
   rows: readonly TrajectoriesTable[],
 ): Promise<void> {
-  await tx.deleteFrom("practice").where("run", "=", run).where("iteration", "=", iteration).execute();
+  await tx.deleteFrom("task_episodes").where("run", "=", run).where("iteration", "=", iteration).execute();
   const played = rows.filter(({ phase }) => phase === "train");
   const groups = [...Map.groupBy(played, ({ task, role }) => `${role} ${task}`).values()];
-  const practice = groups.map((of) => practiceOf(of as [TrajectoriesTable, ...TrajectoriesTable[]]));
+  const counts = groups.map((of) => countsOf(of as [TrajectoriesTable, ...TrajectoriesTable[]]));
   const asked = new Map(played.map((row) => [row.task, row]));
   const tasks = [...asked.values()].map((row) => ({
     run,
     task: row.task,
     asked: packedWords(row).asked.slice(0, mostAsked).toWellFormed(),
   }));
-  for (let i = 0; i < practice.length; i += atOnce) {
+  for (let i = 0; i < counts.length; i += atOnce) {
     await tx
-      .insertInto("practice")
-      .values(practice.slice(i, i + atOnce))
+      .insertInto("task_episodes")
+      .values(counts.slice(i, i + atOnce))
       .execute();
     const named = tasks.slice(i, i + atOnce);
     if (named.length === 0) continue;
     await tx
-      .insertInto("practised_tasks")
+      .insertInto("task_words")
       .values(named)
       .onConflict((c) => c.columns(["run", "task"]).doNothing())
       .execute();
@@ -43,7 +43,7 @@ export async function savePractice(
 }
 
 /** One row for trajectories of the same task and role. */
-function practiceOf(of: readonly [TrajectoriesTable, ...TrajectoriesTable[]]): PracticeTable {
+function countsOf(of: readonly [TrajectoriesTable, ...TrajectoriesTable[]]): TaskEpisodesTable {
   const { run, iteration, task, role } = of[0];
   const ends = of.flatMap(({ success }) => success ?? []);
   const rewards = of.flatMap(({ reward }) => reward ?? []);
@@ -62,16 +62,16 @@ function practiceOf(of: readonly [TrajectoriesTable, ...TrajectoriesTable[]]): P
   };
 }
 
-export function storedPractice(
+export function storedTasks(
   db: Kysely<Tables>,
   guarded: Guarded,
-): Pick<RunStore, "practised" | "practisedTasks"> {
+): Pick<RunStore, "taskBlocks" | "taskWords"> {
   return {
-    practised: (run, width) =>
+    taskBlocks: (run, width) =>
       guarded(async () => {
         const block = sql<number>`iteration / ${sql.lit(Math.trunc(width))}`;
         const rows = await db
-          .selectFrom("practice")
+          .selectFrom("task_episodes")
           .select(({ fn }) => [
             block.as("block"),
             "task",
@@ -104,10 +104,10 @@ export function storedPractice(
         }));
       }),
 
-    practisedTasks: (run) =>
+    taskWords: (run) =>
       guarded(async () => {
         const rows = await db
-          .selectFrom("practised_tasks")
+          .selectFrom("task_words")
           .select(["task", "asked"])
           .where("run", "=", run)
           .execute();
