@@ -34,6 +34,8 @@ export default defineCheck({
   smallestEffect: 0.03,
   range: [0, 1],
   unequalCost: "equal attempts; what is taken over from an earlier attempt is not sampled again",
+  notes:
+    "Every lock shows its mistakes to whoever plays it from the start, so that beginnings add few situations that attempts from the task do not meet, and half of the attempts train on a part of their turns alone. Without the bonus restarts do about as well as with it. A table reads the word to reflect as nothing.",
   baseline: arm("PPO, every attempt from the task", { restarts: 0 }),
   method: arm("half of the attempts from a beginning", {}),
   others: { "no bonus": arm("the same without the bonus", { bonus: 0 }) },
