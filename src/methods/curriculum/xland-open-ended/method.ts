@@ -14,12 +14,12 @@ export const xlandOpenEnded = method({
     "                 share of control's returns > m_c is below p_c",
   ].join("\n"),
   source:
-    "the three tests from the paper; thresholds, ten episodes of each player and how long a task is kept are ours. The control is the first policy. Tasks are proposed from the training tasks. Populations that evolve the thresholds, generations that teach the next one, percentiles as scores, and pools of co-players are left out",
+    "the three tests from the paper, with five episodes of each player in place of ten; thresholds and how long a task is kept are ours. The control is the first policy. Tasks are proposed from the training tasks. Populations that evolve the thresholds, generations that teach the next one, percentiles as scores, and pools of co-players are left out",
   frozen: { [control]: {} },
   options: {
-    episodes: { help: "E, test episodes of the agent and of the control", default: 10, low: 1, whole: true },
+    episodes: { help: "E, test episodes of the agent and of the control", default: 5, low: 1, whole: true },
     uses: { help: "iterations for which tasks that passed are kept", default: 10, low: 1, whole: true },
-    tries: { help: "most tasks tested at a time", default: 32, low: 1, whole: true },
+    tries: { help: "most tasks tested at a time", default: 16, low: 1, whole: true },
     tooEasy: {
       help: "p_s, share of mastered episodes from which a task is too easy",
       default: 0.8,

@@ -66,7 +66,8 @@ test("usefulTasks: tests until enough have passed, and keeps them for some itera
   assert.ok(played.some((name) => name.startsWith("2/")));
 });
 
-test("usefulTasks: where nothing passes, the first proposals are taken", async () => {
-  const { chosen } = await choices({ a: [0, 0], b: [1, 1], c: [0, 0] }, 1);
+test("usefulTasks: where nothing passes, the first proposals are taken, and tested again", async () => {
+  const { chosen, played } = await choices({ a: [0, 0], b: [1, 1], c: [0, 0] }, 2);
   assert.equal(chosen[0]!.length, 2);
+  assert.ok(played.some((name) => name.startsWith("1/")));
 });

@@ -64,8 +64,8 @@ export interface UsefulState extends Readonly<Record<string, Json>> {
 
 /**
  * Tasks that pass three tests with the policy as it is. Proposals are the training tasks in random order; they are tested until
- * enough have passed or `tries` are tested. Where none has passed, the first proposals are taken as they are. Test episodes count as
- * the run's; nothing is learnt from them. Both players meet the same tasks with the same seeds.
+ * enough have passed or `tries` are tested. Where none has passed, the first proposals are taken for one iteration. Test episodes
+ * count as the run's; nothing is learnt from them. Both players meet the same tasks with the same seeds.
  * Paper: "Open-Ended Learning Leads to Generally Capable Agents".
  */
 export function usefulTasks(options: UsefulTasksOptions): Data<UsefulState> {
@@ -87,7 +87,10 @@ export function usefulTasks(options: UsefulTasksOptions): Data<UsefulState> {
         passed.push(...some.filter((_, i) => useful[i]));
       }
       const chosen = (passed.length > 0 ? passed : proposals).slice(0, wanted);
-      return { tasks: chosen, next: { passed: chosen.map(({ id }) => id), left: uses - 1 } };
+      return {
+        tasks: chosen,
+        next: { passed: chosen.map(({ id }) => id), left: passed.length > 0 ? uses - 1 : 0 },
+      };
     },
     observe: async (_ctx, _annotated, state) => state,
   };
