@@ -44,7 +44,7 @@ async function revised(at: RevisingOptions["at"]) {
     engine: tabularEngine({
       context: "message",
       prior: (context, word) =>
-        word === "rethink" || word === "<end>"
+        !/^(left|right|pick|open|wave|sing)$/.test(word)
           ? -1e9
           : word === rightAction(context.slice(1, 5).join(" "), 3)
             ? 2
