@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
+import { randomStream } from "../../../core/random.ts";
 import type { Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
@@ -8,14 +9,13 @@ import { tryAgain } from "../../../worlds/tryAgain.ts";
 import { smartMetastrategy } from "./method.ts";
 import { matchOf, strategies } from "./strategies.ts";
 
-obeysTheLaws(strategies({ problems: 6 }));
+obeysTheLaws(() => strategies({ problems: 60, matching: 1 }), { garbage: 0.6 });
 
 test("strategies: the matching one solves most problems, another one few", async () => {
   const environment = strategies({ problems: 600, seed: 4 });
   const rate = async (wrong: boolean): Promise<number> => {
     let right = 0;
     for (const task of environment.tasks("train")) {
-      const { randomStream } = await import("../../../core/random.ts");
       const episode = await environment.start(task, randomStream(task.seed));
       const match = matchOf(task);
       const content = wrong ? (match === "s0" ? "s1" : "s0") : match;
