@@ -39,8 +39,8 @@ const prior: Prior = (context, word) => {
   const clean = before === undefined || isClean(before, did);
   return word === (clean ? rightAction(now, cells) : did) ? 2 : 0;
 };
-/** `<user> cell 1 key no <assistant> left <user> cell 0 key no <assistant>` */
-const contextTokens = 13;
+/** `cell 1 key no <end> <assistant> left <end> <user> cell 0 key no <end> <assistant>` */
+const contextTokens = 15;
 
 /** Success within ten turns after two wrong actions, and how often the same action follows itself. */
 async function afterMistakes(policy: Model, seed: number) {

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../core/context.ts";
-import { isObject, listOf } from "../../../core/json.ts";
+import { listOf } from "../../../core/json.ts";
 import type { Data, Feedback } from "../../../core/slots.ts";
-import { type Id, type Task, type Trajectory } from "../../../core/types.ts";
+import type { Id, Task, Trajectory } from "../../../core/types.ts";
 import { type UniformState, uniform } from "../../../data/uniform.ts";
 import { gradeOf } from "./grades.ts";
 import { kindOf, truthOf } from "./pretexts.ts";
@@ -27,14 +27,8 @@ export const graded =
         source: "what was done to the video",
       }));
 
-/** State of {@link informative}. */
-export interface InformativeState extends UniformState {
-  /** Tasks that are trained on; empty before the first choice. */
-  readonly kept: readonly Id[];
-}
-
 /**
- * Leaves out tasks that teach nothing at the beginning. Before the first iteration the policy answers every task a few times;
+ * Leaves out tasks that teach nothing. Before the first iteration the policy answers every task a few times;
  * a task is kept where the grades are neither all 0 nor all 1:
  *
  *     keep x where not (all r_g = 0) and not (all r_g = 1),   y_1 … y_G ~ π_0(· | x)
@@ -42,7 +36,10 @@ export interface InformativeState extends UniformState {
  * From the kept tasks it then chooses uniformly. Where none is kept, all are. The answers count as episodes of the run.
  * Paper: "VideoSSR: Video Self-Supervised Reinforcement Learning".
  */
-export function informative(options: { readonly tasks: number; readonly answers: number }): Data<UniformState> {
+export function informative(options: {
+  readonly tasks: number;
+  readonly answers: number;
+}): Data<UniformState> {
   const each = uniform({ tasks: options.tasks });
   const stored = "informative";
   return {
@@ -52,7 +49,11 @@ export function informative(options: { readonly tasks: number; readonly answers:
       const known = listOf(ctx.memory.get(stored)).map(String);
       const kept = known.length > 0 ? known : await probed(ctx, all, options.answers);
       if (known.length === 0) ctx.memory.set(stored, kept);
-      return each.choose(ctx, all.filter(({ id }) => kept.includes(id)), state);
+      return each.choose(
+        ctx,
+        all.filter(({ id }) => kept.includes(id)),
+        state,
+      );
     },
   };
 }

@@ -1,0 +1,81 @@
+import type { Model } from "../../../core/model.ts";
+import { randomStream } from "../../../core/random.ts";
+import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import type { Environment } from "../../../env/environment.ts";
+import type { Recipe } from "../../../method/method.ts";
+import { defineCheck } from "../../../train/check.ts";
+import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
+import { grpo } from "../../baseline/grpo/method.ts";
+import { type Kind, kinds } from "./grades.ts";
+import { videossr } from "./method.ts";
+import { kindOf, pretexts, truthOf } from "./pretexts.ts";
+
+const world = (seed: number) => pretexts({ perKind: 4, seed });
+
+/** A row of logits for each video and place of the answer; begins a little in favour of what is right, with noise. */
+function engine(seed: number) {
+  const truths = new Map(
+    world(seed)
+      .tasks("train")
+      .map((task) => [task.prompt[0]!.content, task]),
+  );
+  const split = (context: readonly string[]) => {
+    const end = context.lastIndexOf("<assistant>");
+    return { seen: context.slice(1, end - 1).join(" "), said: context.slice(end + 1) };
+  };
+  return tabularEngine({
+    context: "message",
+    features: (context) => {
+      const { seen, said } = split(context);
+      return [`${seen} at ${said.length}`];
+    },
+    prior: (context, word) => {
+      const { seen, said } = split(context);
+      const task = truths.get(seen);
+      const allowed = task && kindOf(task) === "jigsaw" ? /^[0-4]$/ : /^\d$/;
+      if (!allowed.test(word) || (task && kindOf(task) === "jigsaw" && said.includes(word))) return -1e9;
+      const noise = 0.3 * randomStream(seed).split(seen, said.length, word).normal();
+      return noise + (task && String(truthOf(task)[said.length]) === word ? 0.1 : 0);
+    },
+  });
+}
+
+/** Probability of the exact answer; mean over the tasks of training of these kinds. */
+const exact = (policy: Model, environment: Environment, of: readonly Kind[]): Promise<number> =>
+  meanOver(
+    environment.tasks("train").filter((task) => of.includes(kindOf(task))),
+    async (task) => (await replyProbabilities(policy, task, [truthOf(task).join(" ")]))[0]!,
+  );
+
+const arm = (what: string, recipe: Recipe) =>
+  trainingArm({
+    what,
+    recipe,
+    environment: world,
+    engine,
+    iterations: 12,
+    settings: { ...plainAscent, tasks: 12, groupSize: 8 },
+    grid: [10, 30, 100, 300, 1000].map((learningRate) => ({ learningRate })),
+    follow: (policy, environment) => exact(policy, environment, kinds),
+    metric: ({ policy }, seed) => exact(policy, world(seed), kinds),
+    more: async ({ policy }, seed) => {
+      const each = await Promise.all(kinds.map((kind) => exact(policy, world(seed), [kind])));
+      return Object.fromEntries(kinds.map((kind, i) => [kind, each[i]!]));
+    },
+  });
+
+export default defineCheck({
+  id: "videossr",
+  level: "table",
+  simpler: ["baseline"],
+  claim: "Graded rewards teach to answer altered videos exactly sooner than rewards for exact answers alone.",
+  metric: "probability of the exact answer after 12 iterations, exact; mean over the tasks",
+  direction: "higher",
+  smallestEffect: 0.05,
+  range: [0, 1],
+  notes:
+    "The filter leaves nothing out here, since every task has answers that are worth something: what is compared is the reward. Tried on one other seed: 50 iterations, after which both arms answer nearly all. Whether what is learnt helps with other questions about videos, which is the paper's use, needs a model that sees.",
+  baseline: arm("GRPO, exact answers are paid", grpo),
+  method: arm("graded rewards", videossr),
+});
