@@ -87,7 +87,8 @@ const arm = (what: string, rollout: Rollout) =>
     recipe: recipe(what, rollout),
     environment,
     engine: () => tabularEngine({ context: contextTokens, prior }),
-    iterations: 30,
+    iterations: 300,
+    episodes: 480,
     settings: { ...plainAscent, tasks: 2 },
     grid: [3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
     metric: async ({ policy }, seed) => (await afterMistakes(policy, seed)).success,
@@ -103,7 +104,7 @@ export default defineCheck({
   simpler: ["baseline", "good episodes alone"],
   claim:
     "Imitating episodes that are revised at their first error teaches to recover from mistakes better than revising them at their end, or imitating good ones alone.",
-  metric: "success within ten turns after two wrong actions that were forced",
+  metric: "success within ten turns after two wrong actions that were forced, after 480 episodes",
   direction: "higher",
   smallestEffect: 0.05,
   range: [0, 1],
