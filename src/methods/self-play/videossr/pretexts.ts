@@ -1,4 +1,5 @@
 /** Videos in tokens, altered so that what was done to them is the answer. */
+import { WhetstoneError } from "../../../core/errors.ts";
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
@@ -21,8 +22,20 @@ export interface PretextsOptions {
   readonly seed?: number;
 }
 
-/** The kind of a task. */
-export const kindOf = (task: Task): Kind => task.metadata.kind as Kind;
+/**
+ * The kind of a task.
+ * @throws WhetstoneError `capability.missing` for a task of another environment, whose answers cannot be graded.
+ */
+export function kindOf(task: Task): Kind {
+  const kind = kinds.find((one) => one === task.metadata.kind);
+  if (kind) return kind;
+  throw new WhetstoneError("capability.missing", {
+    where: `task "${task.id}"`,
+    got: "no kind of alteration in its metadata",
+    expected: `one of ${kinds.join(", ")}`,
+    fix: "Train videossr on tasks of altered videos.",
+  });
+}
 /** The numbers of the right answer. */
 export const truthOf = (task: Task): readonly number[] => task.metadata.truth as readonly number[];
 
