@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { tryAgain } from "../../../worlds/tryAgain.ts";
+import { byAttempt } from "./foldedBack.ts";
 import { smartMetastrategy } from "./method.ts";
 import { matchOf, strategies } from "./strategies.ts";
 
@@ -67,4 +69,30 @@ test("the attempt that worked becomes the first, without the failures before it"
   assert.ok(firsts > 5 && folds > 5, `${firsts} and ${folds}`);
   const [{ first, folded }] = curve as [Record<string, number>];
   assert.ok(Math.abs(first! - firsts / 48) < 1e-9 && Math.abs(folded! - folds / 48) < 1e-9);
+});
+
+test("byAttempt: 1 for a first success, `late` for one that was folded back, nothing outside of units", () => {
+  const at = (id: string, turn: number) =>
+    trajectoryOf(id, [turnOf([1], [2, 3])], {
+      ...(turn > 0 && { lineage: { parent: "p", turn, why: "rewrite" as const } }),
+    });
+  const { advantages } = byAttempt({ late: 0.5 }).apply(
+    {
+      trajectories: [at("first", 0), at("second", 1), at("third", 2), at("no unit", 1)],
+      units: ["first", "second", "third"].map((id) => ({ id, group: "task", members: [id] })),
+      notes: {},
+      signals: [],
+      channels: {},
+    },
+    null,
+    undefined,
+  );
+  assert.deepEqual(
+    [...advantages].map(([id, own]) => [id, ...own]),
+    [
+      ["first", 1, 1],
+      ["second", 0.5, 0.5],
+      ["third", 0.5, 0.5],
+    ],
+  );
 });

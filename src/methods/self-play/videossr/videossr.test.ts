@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
+import type { Metadata } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
+import { graded } from "./graded.ts";
 import { countGrade, gradeOf, intervalGrade, numbersIn, orderGrade } from "./grades.ts";
 import { videossr } from "./method.ts";
 import { kindOf, pretexts, truthOf } from "./pretexts.ts";
@@ -132,4 +135,29 @@ test("tasks whose first answers are all worthless or all right are left out", as
       .map(({ id }) => id),
   );
   assert.equal(counters.episodes, 4 * 12 + 3 * 2 * 4); // the probes count
+});
+
+test("graded: near answers are worth something; failed episodes and other tasks are not graded", async () => {
+  const [task] = pretexts({ of: ["jigsaw"], pieces: 4, frames: 8 }).tasks("train");
+  const truth = truthOf(task!);
+  const swapped = [truth[1]!, truth[0]!, ...truth.slice(2)];
+  const saying = (id: string, content: string) =>
+    trajectoryOf(id, [turnOf([1], [2], { action: { role: "assistant", content } })], { task: task!.id });
+  const failed = { kind: "failed", boundary: "environment", message: "" } as const;
+  const trajectories = [
+    saying("right", truth.join(" ")),
+    saying("near", swapped.join(" ")),
+    { ...saying("failed", truth.join(" ")), end: failed },
+  ];
+  const grade = (metadata: Metadata) =>
+    graded()(ctxOf({ task: () => ({ ...task!, metadata }) }), { trajectories, units: [] }, {});
+  const signals = await grade(task!.metadata);
+  assert.deepEqual(
+    signals.map((signal) => [signal.about[0]!.trajectory, "value" in signal && signal.value]),
+    [
+      ["right", 1],
+      ["near", 0.75], // two pieces are one place off: 1 − 2/8
+    ],
+  );
+  await assert.rejects(grade({}), /tasks of altered videos/);
 });
