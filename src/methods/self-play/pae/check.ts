@@ -31,6 +31,9 @@ const careful = (world: Site): Able<"score"> =>
   scorer<Attempt>("careful", async ({ task, trajectory }, { random }) =>
     Number(world.did(task, trajectory) || random.next() < 0.05),
   );
+/** Never errs. */
+const exact = (world: Site): Able<"score"> =>
+  scorer<Attempt>("exact", async ({ task, trajectory }) => Number(world.did(task, trajectory)));
 /** Believes what the agent says. */
 const trusting: Able<"score"> = scorer<Attempt>("trusting", async ({ trajectory }) =>
   Number(trajectory.turns.at(-1)?.action.content.endsWith("done") ?? false),
@@ -41,13 +44,13 @@ const withoutHeldOut =
   (world: Site, propose: Propose): Propose =>
   async (ctx, given, count) => {
     const held = new Set(world.tasks("test").map(({ prompt }) => prompt[0]!.content));
-    return (await propose(ctx, given, 4 * count)).filter((text) => !held.has(text));
+    return (await propose(ctx, given, 3 * count)).filter((text) => !held.has(text));
   };
 
 const knowing = (world: Site): Propose =>
   withoutHeldOut(world, proposedBy({ context: `site has ${world.things.join(" ")}` }));
 
-const arm = (what: string, slots: (world: Site) => SlotChoices): Arm => {
+const arm = (what: string, slots: (world: Site) => SlotChoices, attempts: number = groupSize): Arm => {
   // a recipe cannot see the world of its seed, which proposals and verdicts come from
   const at = (seed: number): Recipe =>
     method({
@@ -65,9 +68,8 @@ const arm = (what: string, slots: (world: Site) => SlotChoices): Arm => {
       environment: site,
       engine: () => tabularEngine({ prior: siteSpeaker, features: siteReader }),
       iterations,
-      settings: { ...plainAscent, tasks, groupSize },
+      settings: { ...plainAscent, tasks, groupSize: attempts },
       grid,
-      follow: (policy) => doneBy(policy, site(seed)),
       metric: ({ policy }) => doneBy(policy, site(seed)),
       more: ({ curve }) => ({
         "judged as done, last 10 iterations": averageOf(curve.slice(-10), "return"),
@@ -76,16 +78,15 @@ const arm = (what: string, slots: (world: Site) => SlotChoices): Arm => {
     });
   return { what, grid, measure: (choice, seed) => armAt(seed).measure(choice, seed) };
 };
-const grid = [1, 3, 10, 30, 100].map((learningRate) => ({ learningRate }));
+const grid = [3, 10, 30, 100].map((learningRate) => ({ learningRate }));
 
 const loop =
   (propose: (world: Site) => Propose, evaluator: (world: Site) => Able<"score"> = careful) =>
   (world: Site): SlotChoices =>
     proposed(tasks, { most: pae.options.most.default, propose: propose(world), evaluator: evaluator(world) });
 
-/** The given tasks over and over, as many in an iteration as there are proposals elsewhere. */
-const givenAlone: Propose = async (_ctx, given, count) =>
-  Array.from({ length: count }, (_, i) => given[i % given.length]!.prompt[0]!.content);
+/** The four given tasks, twice as many attempts at each as at a proposal. */
+const givenAlone: Propose = async (_ctx, given) => given.map(({ prompt }) => prompt[0]!.content);
 
 export default defineCheck({
   id: "pae",
@@ -96,20 +97,27 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.05,
   range: [0, 1],
-  simpler: ["baseline", "blind"],
+  unequalCost: "every arm plays 1,920 episodes; what the proposer writes counts among the tokens",
+  simpler: ["baseline", "blind", "given, exact"],
   baseline: arm(
-    "the three given tasks alone, same evaluator",
+    "the four given tasks alone, same evaluator",
     loop(() => givenAlone),
+    2 * groupSize,
   ),
   method: arm("proposals of a proposer that knows what is on the site", loop(knowing)),
   others: {
     demonstrations: arm(
-      "proposals of a proposer that is shown the three tasks",
+      "proposals of a proposer that is shown three of the four tasks",
       loop((world) => withoutHeldOut(world, proposedBy())),
     ),
     blind: arm(
       "proposals about anything",
       loop((world) => withoutHeldOut(world, proposedBy({ context: "site" }))),
+    ),
+    "given, exact": arm(
+      "the four given tasks alone, an evaluator that never errs",
+      loop(() => givenAlone, exact),
+      2 * groupSize,
     ),
     trusting: arm(
       "an evaluator that believes the agent",

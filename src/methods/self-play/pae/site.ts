@@ -6,7 +6,7 @@ import { defineEnvironment, type Environment } from "../../../env/environment.ts
 import { machine } from "../../../env/machine.ts";
 
 const [ways, things, here, options] = [5, 18, 6, 6] as const;
-const [given, heldOut] = [3, 12] as const;
+const [given, heldOut] = [4, 12] as const;
 
 const names = (kind: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${kind}${i}`);
@@ -23,7 +23,7 @@ export interface Site extends Environment {
 /**
  * Six of 18 things are on the site, each on one of six pages; each of five ways has one of six controls. The task "v2 o7" is done by going to
  * the page of o7, and then, on what is seen as "p3 v2 o7", using the control of v2 and saying that it is done: "c4 done". Whether the page
- * was right is not told. Tasks about things that are elsewhere cannot be done. Three of the 30 tasks that can be done are given, twelve
+ * was right is not told. Tasks about things that are elsewhere cannot be done. Four of the 30 tasks that can be done are given, twelve
  * are held out.
  */
 export function site(seed: number): Site {
