@@ -1,6 +1,6 @@
 import { type Able, type Attempt, scorer } from "../../../core/evaluator.ts";
 import type { Model } from "../../../core/model.ts";
-import { randomStream, shuffled } from "../../../core/random.ts";
+import { randomStream } from "../../../core/random.ts";
 import type { Message, Task } from "../../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
@@ -11,7 +11,7 @@ import { pae, proposed } from "./method.ts";
 import { type Propose, proposalQuestion, proposedBy } from "./proposing.ts";
 import { type Site, site, siteReader, siteSpeaker } from "./site.ts";
 
-const [tasks, groupSize, iterations] = [8, 4, 60];
+const [tasks, groupSize, iterations] = [16, 8, 20];
 
 /** What a task's expert does is the only way to do it: π of both of its actions, exact. */
 const doneBy = (policy: Model, world: Site): Promise<number> =>
@@ -78,14 +78,14 @@ const arm = (what: string, slots: (world: Site) => SlotChoices, attempts: number
     });
   return { what, grid, measure: (choice, seed) => armAt(seed).measure(choice, seed) };
 };
-const grid = [3, 10, 30, 100].map((learningRate) => ({ learningRate }));
+const grid = [5, 10, 20, 40, 80].map((learningRate) => ({ learningRate }));
 
 const loop =
   (propose: (world: Site) => Propose, evaluator: (world: Site) => Able<"score"> = careful) =>
   (world: Site): SlotChoices =>
     proposed(tasks, { most: pae.options.most.default, propose: propose(world), evaluator: evaluator(world) });
 
-/** The four given tasks, twice as many attempts at each as at a proposal. */
+/** The four given tasks, four times as many attempts at each as at a proposal. */
 const givenAlone: Propose = async (_ctx, given) => given.map(({ prompt }) => prompt[0]!.content);
 
 export default defineCheck({
@@ -97,12 +97,12 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.05,
   range: [0, 1],
-  unequalCost: "every arm plays 1,920 episodes; what the proposer writes counts among the tokens",
+  unequalCost: "every arm plays 2,560 episodes; what the proposer writes counts among the tokens",
   simpler: ["baseline", "blind", "given, exact"],
   baseline: arm(
     "the four given tasks alone, same evaluator",
     loop(() => givenAlone),
-    2 * groupSize,
+    4 * groupSize,
   ),
   method: arm("proposals of a proposer that knows what is on the site", loop(knowing)),
   others: {
@@ -117,15 +117,11 @@ export default defineCheck({
     "given, exact": arm(
       "the four given tasks alone, an evaluator that never errs",
       loop(() => givenAlone, exact),
-      2 * groupSize,
+      4 * groupSize,
     ),
     trusting: arm(
       "an evaluator that believes the agent",
       loop(knowing, () => trusting),
-    ),
-    "all feasible": arm(
-      "every task that can be done and is not held out, in place of proposals",
-      loop((world) => async (ctx, _given, count) => shuffled(world.practice, ctx.random).slice(0, count)),
     ),
   },
 });

@@ -11,11 +11,9 @@ const [given, heldOut] = [4, 12] as const;
 const names = (kind: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${kind}${i}`);
 
-/** A site: an environment, the things that are on it, and whether a text asks for something that can be done. */
+/** A site: an environment, the things that are on it, and what was done. */
 export interface Site extends Environment {
   readonly things: readonly string[];
-  /** Every task that can be done and is not held out. */
-  readonly practice: readonly string[];
   /** Whether the attempt did what its task asks for. */
   did(task: Task, trajectory: Trajectory): boolean;
 }
@@ -100,7 +98,6 @@ export function site(seed: number): Site {
       verify: async (task, trajectory) => ({ outcome: did(task, trajectory) ? 1 : 0 }),
     }),
     things: on,
-    practice: [...all.slice(0, given), ...all.slice(given + heldOut)],
     did,
   };
 }
