@@ -1,7 +1,6 @@
 /** A site with things on pages and ways to treat them: tasks combine a way and a thing, and skills carry over between tasks. */
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
-import type { Features, Prior } from "../../../engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 
@@ -116,7 +115,7 @@ const asks = (seen: readonly string[]): boolean => seen.includes("Write");
  * Agents begin with all pages, controls and claims equally likely. A proposer begins with a way and a thing, and names a thing that it was
  * not told about e² times less often than one that it was; told about none, it names all equally often.
  */
-export const siteSpeaker: Prior = (context, word) => {
+export const siteSpeaker = (context: readonly string[], word: string): number => {
   const { seen, reply } = read(context);
   const is = (pattern: RegExp): number => (pattern.test(word) ? 0 : -1e9);
   if (asks(seen)) {
@@ -129,7 +128,7 @@ export const siteSpeaker: Prior = (context, word) => {
 };
 
 /** Half of what is learnt of a page belongs to the thing, and half to the task alone; so for controls and ways. */
-export const siteReader: Features = (context) => {
+export const siteReader = (context: readonly string[]): readonly string[] => {
   const { seen, reply } = read(context);
   if (asks(seen)) return ["proposal"];
   const [way, thing] = seen.slice(-2);
