@@ -82,6 +82,8 @@ export default defineCheck({
   smallestEffect: 0.02,
   range: [0, 1],
   simpler: ["baseline"],
+  notes:
+    "400 games over 200 kinds of errors, 20 of them hard. At small step sizes the generator's search pays: on two other seeds hard kinds were found at 0.35 and 0.24 (step 30), and at 0.59 and 0.46 (step 100). A large step turns a table's verdict on a kind at its first error, so that coverage alone is enough, and with both tuned little is left: hard kinds 0.65 and 0.62, all kinds 0.89 both. A generator that learns three times as fast stays with a few kinds and is found out in every game. Whoever reads an error's words, and not its kind, cannot take steps that large.",
   baseline: arm(
     "errors of all kinds alike",
     false,
