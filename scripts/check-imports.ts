@@ -61,6 +61,7 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
     "helper",
     "memory",
     "worlds",
+    "discover/archive.ts",
     "train/check.ts",
   ],
   train: [

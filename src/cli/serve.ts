@@ -47,6 +47,10 @@ export function addServe(program: Command, io: Io): void {
   );
   addUpstreamOptions(command)
     .option(
+      "--pass-through",
+      "gateway: pass every other path below /v1 (files, images, audio, batches) to the upstream as well; a key of scope chat then reaches all that the upstream's key does",
+    )
+    .option(
       "--model <name>",
       "model to request from the upstream (default: the one that the client names); with --tinker: folders or Hugging Face ids, separated by commas (default: a tiny model with random weights)",
     )

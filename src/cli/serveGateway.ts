@@ -39,6 +39,7 @@ export interface GatewayFlags {
   readonly exact?: "raw" | "processed";
   readonly timeout?: string;
   readonly retries?: string;
+  readonly passThrough?: true;
   readonly policy?: string;
   readonly guide?: string;
   readonly frame?: string;
@@ -95,6 +96,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
         signing: await signingSecret(process.env, secret),
         port,
         host: flags.host,
+        ...(flags.passThrough ? { passThrough: true } : {}),
         ...(flags.channels === undefined ? {} : { channels: names(flags.channels) }),
         gate: {
           origins: flags.origin ?? [],

@@ -50,18 +50,18 @@ export interface ServedResponse {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A call of a tool, or a retrieval, as a tracer saw it between calls of a model. */
+/** A call of a tool, or a retrieval, as a tracer saw it between calls of a model; or a call of another path that the gateway passed on. */
 export interface TracedCall {
   readonly id: Id;
   readonly session: Id;
   readonly user?: Id;
-  readonly kind: "tool" | "retrieval";
-  /** Of the tool or the retriever. */
+  readonly kind: "tool" | "retrieval" | "passed";
+  /** Of the tool or the retriever; method and path of a call that was passed on. */
   readonly name: string;
   /** Time of its beginning, in milliseconds since 1970, and how long it took. */
   readonly at: number;
   readonly ms: number;
-  /** Arguments or query, and result or documents, as text or JSON. Absent where the tracer records no contents. */
+  /** Arguments or query, and result or documents, as text or JSON. Absent where the tracer records no contents, and for a call that was passed on. */
   readonly input?: string;
   readonly output?: string;
   readonly error?: string;

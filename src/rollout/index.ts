@@ -8,6 +8,7 @@ export {
   scriptActor,
   withArtefact,
 } from "./actor.ts";
+export { type CandidatesPerStateOptions, candidatesPerState } from "./candidatesPerState.ts";
 export { type Retried, type Retry, retried } from "./critiqueAndRetry.ts";
 export { type Critiqued, type CritiquedOptions, critiqued } from "./critiqued.ts";
 export {
@@ -36,5 +37,7 @@ export {
   type RetryWithFeedbackOptions,
   retryWithFeedback,
 } from "./retryWithFeedback.ts";
+export { type SearchNode, type SelectionRule, treeOfEpisodes } from "./searchTree.ts";
 export { type SelfPlayOptions, selfPlay } from "./selfPlay.ts";
+export { type TreeSearchOptions, treeSearch } from "./treeSearch.ts";
 export { type Joining, type WithReplayOptions, withReplay } from "./withReplay.ts";

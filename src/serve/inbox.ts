@@ -16,7 +16,10 @@ import { sendResponse } from "./sendResponse.ts";
 
 /** Settings of {@link inbox}. */
 export interface InboxOptions {
-  readonly production: Pick<TrafficStore, "response" | "responses" | "signals" | "sessions" | "traced">;
+  readonly production: Pick<
+    TrafficStore,
+    "response" | "responses" | "signals" | "sessions" | "traced" | "prices" | "versions"
+  >;
   readonly recorder: Pick<Recorder, "receive" | "receiveAll" | "tried">;
   readonly gate: Gate;
 }

@@ -49,6 +49,7 @@ export function metrics(): Metrics {
     "calls_unrecorded",
     "Calls passed on without a record, such as embeddings, since the start.",
   );
+  const passed = gauge("calls_passed", "Calls of other paths that were passed through, since the start.");
   const cuts = gauge("trajectory_cuts", "Prompts that continued no earlier one, since the start.", [
     "reason",
   ]);
@@ -94,6 +95,7 @@ export function metrics(): Metrics {
       const gateway = sources.gateway();
       running.set(gateway.running);
       unrecorded.set(gateway.unrecorded);
+      passed.set(gateway.passed);
       for (const [reason, n] of Object.entries(gateway.trajectoryCuts)) cuts.set({ reason }, n);
       const written = sources.recorder.state();
       pending.set(written.pending);

@@ -4,6 +4,7 @@ import type { ReceivedSignal, ServedChoice, ServedResponse, TracedCall } from ".
 import type { Message } from "../core/types.ts";
 import type { SessionSummary, SignalFilter, TrafficStore } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
+import { type PriceTable, priceTable } from "./costs.ts";
 import { isWithinResponse } from "./keyScope.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
@@ -17,6 +18,8 @@ export type ResponseBody = Omit<ServedResponse, "choices"> & { readonly choices:
 export type TurnBody = Omit<ResponseBody, "prompt" | "session" | "trajectory"> & {
   /** The messages of the prompt that were not in the prompt of the previous turn. */
   readonly messages: readonly Message[];
+  /** Dollars, by the table of prices as it is now. Absent where the model has no price. */
+  readonly usd?: number;
 };
 
 /** Response of `GET /v1/sessions/:id`: a session's trajectories and its feedback. */
@@ -27,7 +30,9 @@ export interface SessionBody {
   /** How often a prompt did not continue the previous one. */
   readonly cuts: number;
   readonly signals: readonly ReceivedSignal[];
-  /** Calls of tools and retrievals that a tracer reported, by time. */
+  /** Dollars of the replies in this body. Absent where the model of one has no price. */
+  readonly usd?: number;
+  /** Calls of tools and retrievals that a tracer reported, and calls of other paths that were passed on, by time. */
   readonly traced: readonly TracedCall[];
   /** Whether the session has more responses or signals than this body. */
   readonly more: boolean;
@@ -38,6 +43,8 @@ export interface SessionRow extends SessionSummary {
   readonly preview?: string;
   /** If asked for, in sessions of at most 20 responses: tokens of all of them, as the upstreams reported them. */
   readonly usage?: { readonly input: number; readonly output: number };
+  /** Likewise: dollars, by the table of prices as it is now. Absent where the model of one response has no price. */
+  readonly usd?: number;
 }
 /** Response of `GET /v1/sessions`. */
 export interface SessionsBody {
@@ -48,7 +55,10 @@ export interface SessionsBody {
 const mostRead = 1000;
 const mostSaid = 4e6;
 
-type Reading = Pick<TrafficStore, "response" | "responses" | "signals" | "sessions" | "traced">;
+type Reading = Pick<
+  TrafficStore,
+  "response" | "responses" | "signals" | "sessions" | "traced" | "prices" | "versions"
+>;
 
 /** `GET /v1/feedback`, `/v1/responses/:id`, `/v1/sessions` and `/v1/sessions/:id`. */
 export function records(production: Reading, gate: Gate): Hono<Gated> {
@@ -90,10 +100,10 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
         if (isRefused(offset)) return refusal(offset);
         const { text = "", failed, preview } = c.req.query();
         const sessions = await production.sessions({ limit, offset, text, failed: failed === "true" });
+        if (preview !== "true") return c.json({ sessions } satisfies SessionsBody);
+        const prices = await pricesOf(production);
         const rows: SessionRow[] = [];
-        for (const one of sessions) {
-          rows.push(preview === "true" ? { ...one, ...(await lookInto(production, one)) } : one);
-        }
+        for (const one of sessions) rows.push({ ...one, ...(await lookInto(production, one, prices)) });
         return c.json({ sessions: rows } satisfies SessionsBody);
       },
     )
@@ -105,9 +115,20 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const signals = await firstOf(production.signals({ session }), mostRead, sizeOfSignal);
       const traced = await firstOf(production.traced({ session }), mostRead, sizeOfTraced);
       const more = responses.more || signals.more || traced.more;
-      return c.json(sessionBody(session, responses.items, signals.items, traced.items, more));
+      const prices = await pricesOf(production);
+      return c.json(sessionBody(session, responses.items, signals.items, traced.items, more, prices));
     });
 }
+
+const pricesOf = async (production: Pick<Reading, "prices" | "versions">): Promise<PriceTable> =>
+  priceTable(...(await Promise.all([production.prices(), production.versions()])));
+
+/** The sum, if every part is known. */
+const summed = (parts: readonly (number | undefined)[]): number | undefined =>
+  parts.reduce<number | undefined>(
+    (sum, one) => (sum === undefined || one === undefined ? undefined : sum + one),
+    0,
+  );
 
 /** Most responses of a session that a list looks into, and most characters of what it shows of them. */
 const [mostLookedInto, mostPreviewed] = [20, 200];
@@ -116,21 +137,29 @@ const [mostLookedInto, mostPreviewed] = [20, 200];
 async function lookInto(
   production: Pick<Reading, "responses">,
   { id, responses }: SessionSummary,
-): Promise<Pick<SessionRow, "preview" | "usage">> {
+  prices: PriceTable,
+): Promise<Pick<SessionRow, "preview" | "usage" | "usd">> {
   let preview: string | undefined;
   let usage: SessionRow["usage"];
+  const costs: (number | undefined)[] = [];
   for await (const response of production.responses({ session: id })) {
     preview ??= response.prompt
       .find(({ role }) => role === "user")
       ?.content.slice(0, mostPreviewed)
       .toWellFormed();
     if (responses > mostLookedInto) return { ...(preview !== undefined && { preview }) };
+    costs.push(prices.costOf(response));
     if (response.usage) {
       const { input, output } = response.usage;
       usage = { input: input + (usage?.input ?? 0), output: output + (usage?.output ?? 0) };
     }
   }
-  return { ...(preview !== undefined && { preview }), ...(usage && { usage }) };
+  const usd = summed(costs);
+  return {
+    ...(preview !== undefined && { preview }),
+    ...(usage && { usage }),
+    ...(usd !== undefined && { usd }),
+  };
 }
 
 const maySee = (c: Context<Gated>, found: ServedResponse): boolean =>
@@ -202,12 +231,14 @@ function sessionBody(
   signals: readonly ReceivedSignal[],
   traced: readonly TracedCall[],
   more: boolean,
+  prices: PriceTable,
 ): SessionBody {
   const byTrajectory = Map.groupBy(responses, (r) => r.trajectory);
   const trajectories = [...byTrajectory].map(([id, found]) => {
     const turns = found.toSorted((a, b) => a.turn - b.turn);
-    return { id, turns: turns.map((turn, i) => turnBody(turn, turns[i - 1])) };
+    return { id, turns: turns.map((turn, i) => turnBody(turn, turns[i - 1], prices)) };
   });
+  const usd = summed(trajectories.flatMap(({ turns }) => turns.map((turn) => turn.usd)));
   const user = responses.find((r) => r.user !== undefined)?.user;
   return {
     session,
@@ -215,14 +246,24 @@ function sessionBody(
     trajectories,
     cuts: trajectories.length - 1,
     signals,
+    ...(usd === undefined ? {} : { usd }),
     traced,
     more,
   };
 }
 
-function turnBody(response: ServedResponse, before: ServedResponse | undefined): TurnBody {
+function turnBody(
+  response: ServedResponse,
+  before: ServedResponse | undefined,
+  prices: PriceTable,
+): TurnBody {
   const { prompt, session: _session, trajectory: _trajectory, ...rest } = responseBody(response);
-  return { ...rest, messages: prompt.slice(before?.prompt.length ?? 0) };
+  const usd = prices.costOf(response);
+  return {
+    ...rest,
+    messages: prompt.slice(before?.prompt.length ?? 0),
+    ...(usd === undefined ? {} : { usd }),
+  };
 }
 
 function filterOf(c: Context<Gated>): SignalFilter | Refused {

@@ -133,23 +133,23 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
       if (writing === undefined) queueMicrotask(() => void start());
     });
 
+  function queue(entry: Write, size: number): void {
+    if (!storable(entry)) counts.add("lost", [entry]);
+    else if (!traffic.add({ entries: [entry], size, since: performance.now() }))
+      counts.overflow(entry, traffic.length);
+    else {
+      queued++;
+      if (writing === undefined) later();
+    }
+  }
+
   const self: Recorder = {
     receive: async (signal) => (await enqueue([{ kind: "signal", signal }]))[0]!,
     receiveAll: async (signals) =>
       signals.length === 0 ? [] : await enqueue(signals.map((signal) => ({ kind: "signal", signal }))),
-    record(response) {
-      const entry: Write = { kind: "response", response };
-      const size = weightOf(response);
-      if (!storable(entry)) return counts.add("lost", [entry]);
-      if (!traffic.add({ entries: [entry], size, since: performance.now() })) {
-        return counts.overflow(entry, traffic.length);
-      }
-      queued++;
-      if (writing === undefined) later();
-    },
-    async recordDurably(response) {
-      await enqueue([{ kind: "response", response }]);
-    },
+    record: (response) => queue({ kind: "response", response }, weightOf(response)),
+    recordPassed: (call) => queue({ kind: "traced", call }, JSON.stringify(call).length),
+    recordDurably: async (response) => void (await enqueue([{ kind: "response", response }])),
     tried: () =>
       new Promise((resolve) => {
         if (traffic.length === 0 && writing === undefined) return resolve();

@@ -205,6 +205,8 @@ export interface Recorder {
   receiveAll(signals: readonly ReceivedSignal[]): Promise<readonly Written[]>;
   /** Queues a response; it is on disk within the recorder's delay (at most 100 ms). Lost and refused responses are counted. */
   record(response: ServedResponse): void;
+  /** Queues a call that was passed on, as `record` does a response. */
+  recordPassed(call: TracedCall): void;
   /** Writes a response; it is on disk once the promise resolves. */
   recordDurably(response: ServedResponse): Promise<void>;
   /** Resolves once a write of everything queued so far was attempted: it is on disk, or still waits because the store fails. */

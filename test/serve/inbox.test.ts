@@ -152,6 +152,10 @@ test("a session is shown with its trajectories, cuts and signals, and what was n
     ["hi", "and?"],
   );
   assert.equal(session.signals[0]?.value, 1);
+  // prompts of 5 and 11 characters, at three characters a token, each answered with one token
+  const costs = session.trajectories.map(({ turns }) => turns.map(({ usd }) => usd));
+  assert.deepEqual(costs, [[2 + 2, 4 + 2], [2 + 2]]);
+  assert.equal(session.usd, 14);
   const { response } = await json<{ response: ResponseBody }>(ask("GET", "/v1/responses/r2"));
   assert.equal(response.prompt.length, 3);
   assert.equal((await ask("GET", "/v1/responses/none")).status, 404);

@@ -51,6 +51,8 @@ export function memory(responses: readonly ServedResponse[] = []) {
         }
       },
       sessions: async () => [],
+      // a dollar for each token that is read, two for each that is written
+      prices: async () => [{ id: "*", input: 1e6, output: 2e6 }],
       versions: async () => [],
       splits: async () => [],
       artefacts: {

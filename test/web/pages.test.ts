@@ -72,8 +72,12 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
     ["methods", () => "/methods?family=credit", /igpo/],
     ["method", () => "/methods/turn-ppo", /Mechanism.*Mathematics.*Composition.*Evidence.*Try it/s],
     ["inbox", () => "/inbox", /Correction: Asmara is in Eritrea\..*Asmara is in Kenya\./s],
-    ["sessions", () => "/sessions", /Where is Asmara\?.*ann.*s1/s],
-    ["session", () => "/sessions/s1", /I asked where it is\..*Asmara is in Kenya\..*Correct/s],
+    ["sessions", () => "/sessions", /Cost.*Where is Asmara\?.*ann.*\$0\.00\d+.*s1/s],
+    [
+      "session",
+      () => "/sessions/s1",
+      /\$0\.00\d+.*I asked where it is\..*Asmara is in Kenya\..*Correct.*passed on POST \/v1\/audio\/speech.*81 in, 54 out.*status 500/s,
+    ],
     ["versions", () => "/versions", /base baseline.*tuned.*Splits/s],
     ["artefacts", () => "/artefacts", /geography.*3 versions.*a capital that was wrong.*60\.0 %/s],
     [

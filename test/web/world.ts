@@ -188,7 +188,21 @@ export async function converse(production: TrafficStore): Promise<void> {
   const choices = [
     { message: { role: "assistant" as const, content: "Asmara is in Kenya." }, stop: "eos" as const },
   ];
+  await production.putPrice({ id: "*", input: 100, output: 200 });
   await production.write([
+    {
+      kind: "traced",
+      call: {
+        id: "pass_1",
+        session: "s1",
+        kind: "passed",
+        name: "POST /v1/audio/speech",
+        at: Date.now() - 1500,
+        ms: 320,
+        error: "status 500",
+        tags: { "whetstone.bytes": "81 in, 54 out" },
+      },
+    },
     { kind: "response", response: served({ ...first, prompt: asked.slice(0, 1) }) },
     {
       kind: "response",

@@ -34,6 +34,14 @@ export interface Answered {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
+/** A call of a path that the gateway does not know, with any method and body. */
+export interface PassedCall extends Omit<Call, "body"> {
+  readonly method: string;
+  /** Below the upstream's base URL, with its slash. */
+  readonly path: string;
+  readonly body?: AsyncIterable<Uint8Array>;
+}
+
 /** Calls other than chat completions. */
 export type Others = Readonly<
   Partial<Record<Exclude<Route, "/chat/completions">, (call: Call) => Promise<Answered>>>
@@ -49,6 +57,8 @@ export interface Answerer {
   chat(call: Call): Promise<Answered>;
   /** The other calls that the backend answers or passes on, by path; each throws as `chat` does. Default none. */
   readonly others?: Others;
+  /** Calls of any other path. Default none. */
+  pass?(call: PassedCall): Promise<Answered>;
   /** Model names that a client may request. */
   models(call: Omit<Call, "body">): Promise<readonly string[]>;
   close(): Promise<void>;

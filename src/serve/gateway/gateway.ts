@@ -18,6 +18,7 @@ import { foreignTo, sentFor } from "./foreign.ts";
 import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
 import { messages } from "./messages.ts";
+import { belowBase, passedThrough } from "./passThrough.ts";
 import { pathOf } from "./path.ts";
 import { chatCompletions, type Protocol, readBy } from "./protocol.ts";
 import { isPlain, type Underway } from "./record.ts";
@@ -33,12 +34,14 @@ import type { LiveVersions } from "./versions.ts";
 /** Settings of {@link gateway}. */
 export interface GatewayOptions {
   readonly production: Pick<TrafficStore, "responses">;
-  readonly recorder: Pick<Recorder, "record" | "recordDurably" | "late">;
+  readonly recorder: Pick<Recorder, "record" | "recordPassed" | "recordDurably" | "late">;
   readonly versions: LiveVersions;
   readonly gate: Gate;
   /** Channels on which feedback can come; a call's header `x-whetstone-channels` overrides them. Default none. */
   readonly channels?: readonly string[];
   readonly sessions?: SessionTable;
+  /** Whether calls of other paths are passed to the upstream. Default false. */
+  readonly passThrough?: boolean;
   /** Budgets of keys. Default: none is kept. */
   readonly spending?: Spending;
   readonly now?: () => number;
@@ -49,6 +52,8 @@ export interface GatewayOptions {
 /** A running gateway. */
 export interface Gateway {
   readonly app: Hono<Gated>;
+  /** Calls of every other path, if they are passed on: to be mounted after all other routes. */
+  readonly others: Hono<Gated>;
   state(): GatewayState;
   /** Resolves once all answered calls were handed to the recorder, including calls whose session has to be read first. */
   recorded(): Promise<void>;
@@ -146,11 +151,23 @@ export function gateway(options: GatewayOptions): Gateway {
     return c.json({ object: "list", data });
   });
   const app = new Hono<Gated>();
-  for (const base of ["", "/session/:session", "/user/:user", "/user/:user/session/:session"]) {
-    for (const below of ["/v1", ...azurePaths]) app.route(`${base}${below}`, v1);
+  for (const base of bases) for (const below of ["/v1", ...azurePaths]) app.route(`${base}${below}`, v1);
+  const others = new Hono<Gated>();
+  if (options.passThrough) {
+    const pass = passedThrough({ versions, calls, recorder, now });
+    for (const base of bases) {
+      for (const below of ["/v1", "/openai/v1"])
+        others.all(`${base}${below}/*`, gate.allow("chat"), async (c, next) => {
+          const path = belowBase(c.req.url);
+          return path === undefined ? await next() : await pass(c, path);
+        });
+    }
   }
-  return { app, state: calls.state, recorded: calls.recorded, drain: calls.drain };
+  return { app, others, state: calls.state, recorded: calls.recorded, drain: calls.drain };
 }
+
+/** Before `/v1`: the base URL may name the user and session. */
+const bases = ["", "/session/:session", "/user/:user", "/user/:user/session/:session"];
 
 /** Every recorded response can be named by a later request. */
 const noting = (

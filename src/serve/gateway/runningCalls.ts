@@ -55,6 +55,8 @@ export interface GatewayState {
   readonly draining: boolean;
   /** Calls that were passed on without a record, such as embeddings. */
   readonly unrecorded: number;
+  /** Calls of other paths that were passed on. */
+  readonly passed: number;
   /** Number of new trajectories, by the reason for the cut. */
   readonly trajectoryCuts: Partial<Record<Cut, number>>;
 }
@@ -63,6 +65,8 @@ export interface RunningCalls {
   begin(call: NewCall): RunningCall;
   /** Begins a call that is counted and not recorded. @returns ends it. */
   beginUnrecorded(): () => void;
+  /** Begins a call of a path that is passed on. @returns ends it. */
+  beginPassed(): () => void;
   readonly isDraining: boolean;
   state(): GatewayState;
   recorded(): Promise<void>;
@@ -77,6 +81,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
   /** Upstreams' ids that calls are recorded under, the latest; not every upstream's ids are unique. */
   const taken = new Set<Id>();
   let unrecorded = 0;
+  let passed = 0;
   let running = 0;
   let draining = false;
   let drained = (): void => {};
@@ -159,10 +164,22 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       running++;
       return leave;
     },
+    beginPassed() {
+      passed++;
+      running++;
+      return leave;
+    },
     get isDraining() {
       return draining;
     },
-    state: () => ({ ...counts, running, draining, unrecorded, trajectoryCuts: { ...trajectoryCuts } }),
+    state: () => ({
+      ...counts,
+      running,
+      draining,
+      unrecorded,
+      passed,
+      trajectoryCuts: { ...trajectoryCuts },
+    }),
     async recorded() {
       await Promise.allSettled(recording);
     },

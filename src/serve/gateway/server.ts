@@ -31,6 +31,8 @@ export interface ProductionServerOptions {
   /** Default 127.0.0.1, which needs no key. */
   readonly host?: string;
   readonly channels?: readonly string[];
+  /** As for {@link gateway}. */
+  readonly passThrough?: boolean;
   readonly gate?: Pick<GateOptions, "origins" | "hosts" | "proxies" | "rates">;
   /** How versions are judged. */
   readonly release?: Omit<ReleaseControllerOptions, "production">;
@@ -79,6 +81,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     spending: spending(production, Date.now),
     log,
     ...(options.channels ? { channels: options.channels } : {}),
+    ...(options.passThrough ? { passThrough: true } : {}),
   });
   const tried = async (): Promise<void> => {
     await passing.recorded();
@@ -119,6 +122,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
       "/",
       versionRoutes({ production, gate: door, ...(options.release ? { release: options.release } : {}) }),
     )
+    .route("/", passing.others)
     // a mistyped endpoint gets a 404 instead of a page
     .all("/v1/*", (c) => c.notFound())
     .all("/session/*", (c) => c.notFound())

@@ -109,7 +109,7 @@ export const closing: Refused = {
 };
 
 /** The refusal of a call that the version which answers cannot pass on. */
-export const notSpoken = (route: Route, version: string): Refused => ({
+export const notSpoken = (route: string, version: string): Refused => ({
   status: 404,
   code: "not_spoken",
   message: `The version ${version} does not answer /v1${route}. Ask it by /v1/chat/completions, or let an upstream answer.`,

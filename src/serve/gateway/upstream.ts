@@ -1,10 +1,11 @@
 /** An OpenAI-compatible server as a backend. */
-import { Pool } from "undici";
+import { Readable } from "node:stream";
+import { type Dispatcher, Pool } from "undici";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { listOf, objectOf, textOf as textIn } from "../../core/json.ts";
 import { said } from "../../http/body.ts";
 import { decoded, textOf } from "./answerBody.ts";
-import type { Answered, Answerer, Call } from "./answerer.ts";
+import type { Answered, Answerer, Call, PassedCall } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";
 import { retried } from "./firstOf.ts";
 import type { Route } from "./protocol.ts";
@@ -72,18 +73,21 @@ export function upstream(options: UpstreamOptions): Answerer {
       if (headers["idempotency-key"] === undefined) throw new Error(maybeTaken(e.message), { cause: e });
       return send();
     });
-    if (!isAnswer(answer.statusCode)) {
+    if (bodiless.has(answer.statusCode)) {
       await answer.body.dump();
-      throw new Error(`it responded with status ${answer.statusCode}, which is not a final status`);
+      throw notFinal(answer.statusCode);
     }
-    const read = single(answer.headers);
-    const encoding = read["content-encoding"] ?? "";
-    const plain = decoded(answer.body, encoding);
-    if (!plain) {
-      await answer.body.dump();
-      throw new Error(`it responded with the content encoding ${said(encoding)}, although none was accepted`);
-    }
-    return { status: answer.statusCode, headers: read, body: plain };
+    return await plainly(answer);
+  }
+  async function pass({ method, path: below, body, headers, gone, query = "", ...keys }: PassedCall) {
+    const answer = await pool.request({
+      path: `${path}${below}${query}`,
+      method: method as Dispatcher.HttpMethod,
+      signal: gone,
+      headers: { ...headers, ...credentialsOf(keys), "accept-encoding": "identity" },
+      body: body ? Readable.from(body) : null,
+    });
+    return await plainly(answer);
   }
   return {
     ...(model === undefined ? {} : { model }),
@@ -96,6 +100,7 @@ export function upstream(options: UpstreamOptions): Answerer {
       "/embeddings": (call) => post("/embeddings", call),
       "/completions": (call) => post("/completions", call),
     },
+    pass,
 
     async models(call) {
       const { headers, gone } = call;
@@ -133,9 +138,27 @@ const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EP
 const maybeTaken = (why: string): string =>
   `the connection broke before a response (${why}), and the upstream may have processed the call. It is retried only with an Idempotency-Key`;
 
-/** Whether a status can be passed on with a body. */
-const isAnswer = (status: number): boolean =>
-  status >= 200 && status < 600 && ![204, 205, 304].includes(status);
+/** Final statuses that come without a body. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const notFinal = (status: number): Error =>
+  new Error(`it responded with status ${status}, which is not a final status`);
+
+/** An answer with its body decompressed. @throws Error for a status that is not final, or an encoding that nobody accepted. */
+async function plainly(answer: Dispatcher.ResponseData): Promise<Answered> {
+  if (answer.statusCode < 200 || answer.statusCode >= 600) {
+    await answer.body.dump();
+    throw notFinal(answer.statusCode);
+  }
+  const headers = single(answer.headers);
+  const encoding = headers["content-encoding"] ?? "";
+  const body = decoded(answer.body, encoding);
+  if (!body) {
+    await answer.body.dump();
+    throw new Error(`it responded with the content encoding ${said(encoding)}, although none was accepted`);
+  }
+  return { status: answer.statusCode, headers, body };
+}
 
 const single = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
   Object.fromEntries(

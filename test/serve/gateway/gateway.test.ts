@@ -583,6 +583,7 @@ test("durable on request: on disk before the last byte, refused where the disk i
   let kept = 0;
   const recorder = {
     record: () => assert.fail("asked to be durable"),
+    recordPassed: () => undefined,
     late: () => undefined,
     async recordDurably() {
       await pause(20);

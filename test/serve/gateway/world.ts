@@ -95,7 +95,12 @@ export async function world(
   });
   const served = gateway({
     production,
-    recorder: { record, recordDurably: async (response) => record(response), late: () => undefined },
+    recorder: {
+      record,
+      recordPassed: () => undefined,
+      recordDurably: async (response) => record(response),
+      late: () => undefined,
+    },
     versions: live,
     gate: gate({ production, open: true, signing: new Uint8Array(32) }),
     log: (line) => lines.push(line),

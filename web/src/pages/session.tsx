@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import type { ReceivedSignal } from "../../../src/core/served.ts";
+import type { ReceivedSignal, TracedCall } from "../../../src/core/served.ts";
 import type { SessionBody, TurnBody } from "../../../src/serve/records.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
 import { type Given, give } from "../parts/feedback.ts";
@@ -12,7 +12,7 @@ import { newMessages } from "../parts/newMessages.ts";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
 import { Thumb } from "../parts/thumb.tsx";
-import { moment } from "../parts/words.ts";
+import { dollars, moment } from "../parts/words.ts";
 
 export function Session() {
   const { params } = useRoute();
@@ -29,7 +29,7 @@ export function Session() {
   }, [id]);
   if (now.state === "waiting") return <Waiting what="the session" />;
   if (now.state === "failed") return <Failed what="The session" why={now.why} />;
-  const { session, user, trajectories, cuts, signals, more } = now.data;
+  const { session, user, trajectories, cuts, signals, traced, usd, more } = now.data;
   const about = (turn: TurnBody, place: number, trajectory: string): readonly ReceivedSignal[] =>
     signals.filter((s) =>
       s.about.some((t) => t.response === turn.id || (t.trajectory === trajectory && t.turn === place)),
@@ -56,6 +56,7 @@ export function Session() {
         )}
         {trajectories.length} {trajectories.length === 1 ? "trajectory" : "trajectories"} · {cuts} cut
         {cuts === 1 ? "" : "s"}, where a prompt did not go on from the one before
+        {usd !== undefined && ` · ${dollars(usd)}${more ? " for these replies" : ""}`}
         {more && " · only the first thousand replies are shown"}
       </p>
       {whole.length > 0 && (
@@ -90,7 +91,48 @@ export function Session() {
           </section>
         )}
       </Many>
+      {traced.length > 0 && (
+        <section aria-label="Other calls">
+          <h2>Other calls</h2>
+          <p class="faint">
+            Tools and retrievals that a tracer reported, and calls of other paths that were passed on.
+          </p>
+          <Many items={traced} what="calls" first={50}>
+            {(call) => <OtherCall key={call.id} call={call} />}
+          </Many>
+        </section>
+      )}
     </>
+  );
+}
+
+const callKinds = { tool: "tool", retrieval: "retrieval", passed: "passed on" } as const;
+
+function OtherCall({ call }: { readonly call: TracedCall }) {
+  const { kind, name, at, ms, input, output, error } = call;
+  return (
+    <div class="call">
+      {callKinds[kind]} <b>{name}</b>{" "}
+      {input !== undefined && (
+        <code>
+          <Long text={input} />
+        </code>
+      )}
+      {output !== undefined && (
+        <>
+          {" → "}
+          <code>
+            <Long text={output} />
+          </code>
+        </>
+      )}
+      <span class="faint">
+        {" "}
+        {moment(new Date(at).toISOString())} · {Math.round(ms)} ms
+        {call.tags["whetstone.bytes"] !== undefined && ` · ${call.tags["whetstone.bytes"]}`}
+      </span>
+      {error !== undefined && <span class="bad"> {error}</span>}
+    </div>
   );
 }
 
@@ -165,6 +207,7 @@ function Turn({ turn, before, messages, signals, reload }: TurnProps) {
         {moment(new Date(turn.at).toISOString())} · {Math.round(turn.ms)} ms · chosen with probability{" "}
         {turn.propensity}
         {turn.status !== "complete" && ` · ${turn.status}${turn.error ? `: ${turn.error}` : ""}`}
+        {turn.usd !== undefined && ` · ${dollars(turn.usd)}`}
         {first?.sampledTokens !== undefined && ` · ${first.sampledTokens} exact tokens`}
       </p>
       {signals.length > 0 && (

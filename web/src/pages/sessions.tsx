@@ -6,7 +6,7 @@ import { measureWords } from "../parts/guardrailWords.ts";
 import { useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { moment } from "../parts/words.ts";
+import { dollars, moment } from "../parts/words.ts";
 
 /** Sessions of one page. */
 const perPage = 50;
@@ -35,6 +35,11 @@ const columns: readonly Column<SessionRow>[] = [
     name: "Tokens in, out",
     cell: ({ usage }) =>
       usage ? `${usage.input.toLocaleString("en-GB")}, ${usage.output.toLocaleString("en-GB")}` : "–",
+  },
+  {
+    name: "Cost",
+    cell: ({ usd }) => (usd === undefined ? "–" : dollars(usd)),
+    value: ({ usd }) => usd ?? null,
   },
   { name: "Last", cell: ({ last }) => moment(new Date(last).toISOString()) },
   { name: "Session", class: "about faint", cell: ({ id }) => <bdi>{id}</bdi>, value: ({ id }) => id },

@@ -41,6 +41,10 @@ const moments = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
+/** 0.00123 → "$0.0012", 12.3 → "$12.30": two digits of what is less than a cent. */
+export const dollars = (usd: number): string =>
+  `$${usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd.toLocaleString("en-GB", { maximumSignificantDigits: 2, useGrouping: false })}`;
+
 /** "2026-11-21T10:00:00Z" → "21 Nov, 10:00" in the reader's own time zone. */
 export const moment = (iso: string): string => moments.format(new Date(iso));
 

@@ -3,7 +3,7 @@ import { perTurn } from "../../../credit/perTurn.ts";
 import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { klPenalty } from "../../../objective/klPenalty.ts";
-import { candidatesPerState } from "./candidatesPerState.ts";
+import { candidatesPerState } from "../../../rollout/candidatesPerState.ts";
 import { entropyReduction } from "./entropyReduction.ts";
 
 export const nous = method({

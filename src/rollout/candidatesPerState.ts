@@ -1,5 +1,5 @@
-import type { Rollout } from "../../../core/slots.ts";
-import type { Id, Trajectory, Unit } from "../../../core/types.ts";
+import type { Rollout } from "../core/slots.ts";
+import type { Id, Trajectory, Unit } from "../core/types.ts";
 
 /** Settings of {@link candidatesPerState}. */
 export interface CandidatesPerStateOptions {
@@ -18,7 +18,8 @@ export interface CandidatesPerStateOptions {
  * compared; the tokens of earlier turns are forced. The played episode only supplies the states and is in no unit. The
  * environment must be able to replay; its random draws must depend only on the task, so that equal actions have equal
  * effects. Failed branches are left out. For environments with one role.
- * Paper: "Dialogue as Discovery: Navigating Human Intent Through Principled Inquiry".
+ * Papers: "Dialogue as Discovery: Navigating Human Intent Through Principled Inquiry"; "Recursive Introspection: Teaching Language
+ * Model Agents How to Self-Improve", where a state is a task with earlier attempts and their feedback.
  */
 export function candidatesPerState(options: CandidatesPerStateOptions = {}): Rollout {
   const { candidates = 8, temperature } = options;

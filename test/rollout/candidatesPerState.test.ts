@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { mapById } from "../../../common/mapById.ts";
-import type { Play } from "../../../core/context.ts";
-import type { Task, Trajectory } from "../../../core/types.ts";
-import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { method } from "../../../method/method.ts";
-import type { Iteration } from "../../../train/running.ts";
-import { trainInMemory } from "../../../train/trainInMemory.ts";
-import { plainAscent } from "../../../train/trainingArm.ts";
-import { clarification } from "../../../worlds/clarification.ts";
-import { candidatesPerState } from "./candidatesPerState.ts";
+import { mapById } from "../../src/common/mapById.ts";
+import type { Play } from "../../src/core/context.ts";
+import type { Task, Trajectory } from "../../src/core/types.ts";
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { method } from "../../src/method/method.ts";
+import { candidatesPerState } from "../../src/rollout/candidatesPerState.ts";
+import type { Iteration } from "../../src/train/running.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
+import { plainAscent } from "../../src/train/trainingArm.ts";
+import { clarification } from "../../src/worlds/clarification.ts";
+import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const task: Task = { id: "q", prompt: [], metadata: {}, seed: 1 };
 

@@ -1,0 +1,258 @@
+/** Calls of other paths, in a whole server with a store: OpenAI's own client uploads, speaks and draws through the gateway. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import OpenAI, { toFile } from "openai";
+import type { TracedCall } from "../../../src/core/served.ts";
+import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
+import { counted, ownNames } from "../../../src/serve/gateway/passThrough.ts";
+import { serveProduction } from "../../../src/serve/gateway/server.ts";
+import { liveVersions } from "../../../src/serve/gateway/versions.ts";
+import { mintKey } from "../../../src/serve/keys.ts";
+import { openTrafficStore } from "../../../src/store/openTrafficStore.ts";
+import { recorder } from "../../../src/store/recorder.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-passing-"));
+const sound = randomBytes(300_000);
+
+/** What the provider got: method, path with query, headers, bytes. */
+const got: { line: string; headers: IncomingMessage["headers"]; bytes: Buffer }[] = [];
+const provider = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return response.destroy(); // the gateway ended the call
+  }
+  const line = `${request.method} ${request.url}`;
+  got.push({ line, headers: request.headers, bytes: Buffer.concat(chunks) });
+  const json = (status: number, body: object): unknown =>
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  if (line === "POST /v1/audio/speech")
+    return response.writeHead(200, { "content-type": "audio/mpeg" }).end(sound);
+  if (line === "POST /v1/files") return json(200, { id: "file-1", object: "file", bytes: 5 });
+  if (line === "DELETE /v1/files/file-1") return json(200, { id: "file-1", deleted: true });
+  if (line.startsWith("GET /v1/files/file-1/content"))
+    return response
+      .writeHead(206, {
+        "content-type": "text/plain",
+        "content-disposition": "attachment",
+        "content-range": "bytes 0-1/5",
+      })
+      .end("he");
+  if (line === "POST /v1/images/generations") return json(200, { created: 1, data: [{ b64_json: "eA==" }] });
+  if (line === "GET /v1/models/m") return json(200, { id: "m", object: "model" });
+  if (line === "DELETE /v1/nothing") return response.writeHead(204).end();
+  if (line === "GET /v1/slow") {
+    response.writeHead(200, { "content-type": "text/plain" });
+    return response.write("a");
+  }
+  return json(404, { error: { message: "no such path" } });
+}).listen(0, "127.0.0.1");
+await once(provider, "listening");
+const upstreamUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
+
+const production = await openTrafficStore(join(folder, "store.sqlite"));
+const writing = recorder(production);
+await production.addVersion(versionOf({ kind: "upstream", url: upstreamUrl, keyEnv: "KEY" }, 0));
+const versions = await liveVersions({
+  production,
+  open: (one) => openVersion(one, { environment: { KEY: "operators-key" } }),
+});
+const parts = { production, recorder: writing, versions, signing: randomBytes(32) };
+const server = await serveProduction({ ...parts, passThrough: true });
+const shut = await serveProduction(parts);
+after(async () => {
+  await Promise.all([server.close(), shut.close()]);
+  await versions.close();
+  await writing.close();
+  await production.close();
+  provider.closeAllConnections();
+  provider.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Made before the first call: servers keep the keys that they have read for two seconds. */
+let keys = 0;
+async function keyWith(more: Partial<Parameters<typeof mintKey>[0]> = {}): Promise<string> {
+  const { secret, key } = mintKey({ label: `k${++keys}`, scopes: ["chat"], ...more }, Date.now());
+  await production.putKey(key);
+  return secret;
+}
+const whole = await keyWith();
+const lesser = [
+  [await keyWith({ only: { session: "s1" } }), "narrowed_key"],
+  [await keyWith({ only: { user: "ann" } }), "narrowed_key"],
+  [await keyWith({ budget: { usd: 100, per: "month" } }), "no_price"],
+  [await keyWith({ scopes: ["feedback"] }), "out_of_scope"],
+] as const;
+async function recorded(): Promise<readonly TracedCall[]> {
+  await writing.flush();
+  return await Array.fromAsync(production.traced({}));
+}
+const lastOf = async (): Promise<TracedCall> => (await recorded()).at(-1)!;
+const code = async (response: Response): Promise<string> =>
+  ((await response.json()) as { error: { code: string } }).error.code;
+
+test("OpenAI's client uploads, speaks, draws and deletes, and each call is recorded without its contents", async () => {
+  const client = new OpenAI({
+    apiKey: whole,
+    baseURL: `${server.url}/user/ann/session/s1/v1`,
+    maxRetries: 0,
+  });
+  const file = await client.files.create({
+    purpose: "user_data",
+    file: await toFile(Buffer.from("hello"), "a.txt"),
+  });
+  assert.equal(file.id, "file-1");
+  const upload = got.at(-1)!;
+  assert.match(String(upload.headers["content-type"]), /^multipart\/form-data; boundary=/);
+  assert.ok(upload.bytes.includes("hello"));
+  const upload1 = await lastOf();
+  assert.deepEqual(
+    [upload1.kind, upload1.name, upload1.session, upload1.user, upload1.error],
+    ["passed", "POST /v1/files", "s1", "ann", undefined],
+  );
+  assert.equal(upload1.input ?? upload1.output, undefined);
+  assert.equal(upload1.tags["whetstone.status"], "200");
+  assert.match(upload1.tags["whetstone.bytes"]!, new RegExp(`^${upload.bytes.length} in, \\d+ out$`));
+
+  const speech = await client.audio.speech.create({ model: "tts", voice: "alloy", input: "hello" });
+  assert.ok(Buffer.from(await speech.arrayBuffer()).equals(sound));
+  assert.equal((await lastOf()).tags["whetstone.bytes"]?.split(", ")[1], `${sound.length} out`);
+  const image = await client.images.generate({ model: "i", prompt: "a cat" });
+  assert.equal(image.data?.[0]?.b64_json, "eA==");
+  assert.equal((await client.models.retrieve("m")).id, "m");
+  assert.equal((await client.files.delete("file-1")).deleted, true);
+  assert.equal(server.state().passed, 5);
+  // the operator's key, and never ours
+  for (const { headers } of got) {
+    assert.equal(headers.authorization, "Bearer operators-key");
+    assert.ok(!JSON.stringify(headers).includes("wst_"));
+  }
+});
+
+test("parts of files, answers without a body, and the provider's errors pass", async () => {
+  const part = await fetch(`${server.url}/v1/files/file-1/content?as=text`, {
+    headers: { range: "bytes=0-1" },
+  });
+  assert.deepEqual(
+    [
+      part.status,
+      part.headers.get("content-disposition"),
+      part.headers.get("content-range"),
+      await part.text(),
+    ],
+    [206, "attachment", "bytes 0-1/5", "he"],
+  );
+  assert.equal(got.at(-1)!.headers.range, "bytes=0-1");
+  assert.equal(got.at(-1)!.line, "GET /v1/files/file-1/content?as=text");
+  assert.equal((await lastOf()).name, "GET /v1/files/file-1/content"); // a query may hold secrets
+  assert.equal((await fetch(`${server.url}/v1/nothing`, { method: "DELETE" })).status, 204);
+  const missing = await fetch(`${server.url}/v1/nowhere`);
+  assert.deepEqual([missing.status, await missing.json()], [404, { error: { message: "no such path" } }]);
+  assert.equal((await lastOf()).error, "status 404");
+});
+
+test("a client that leaves ends the call, and the record says so", async () => {
+  const leaving = new AbortController();
+  const answer = await fetch(`${server.url}/v1/slow`, { signal: leaving.signal });
+  const reader = answer.body!.getReader();
+  await reader.read();
+  const before = (await recorded()).length;
+  leaving.abort();
+  await reader.read().catch(() => undefined);
+  while ((await recorded()).length === before) await new Promise((resolve) => setTimeout(resolve, 10));
+  const { name, error } = await lastOf();
+  assert.equal(name, "GET /v1/slow");
+  assert.ok(error !== undefined);
+});
+
+test("narrowed keys, keys with a budget and keys of other scopes pass nothing", async () => {
+  const before = got.length;
+  for (const [secret, expected] of lesser) {
+    const authorization = `Bearer ${secret}`;
+    const refused = await fetch(`${server.url}/v1/files/file-1`, { headers: { authorization } });
+    assert.deepEqual([refused.status, await code(refused)], [403, expected]);
+  }
+  assert.equal(got.length, before);
+});
+
+/** A request whose path is sent as it stands, which `fetch` would tidy. */
+function raw(path: string, method = "GET"): Promise<number> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    httpRequest({ hostname, port, path, method }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+test("a path cannot leave the upstream's own, and Whetstone's own paths are not passed", async () => {
+  const before = got.length;
+  for (const path of [
+    "/v1/../admin",
+    "/v1/%2e%2e/admin",
+    "/v1/files/..%2f..%2fadmin",
+    "/v1/files/%5c..%5cadmin",
+    "/v1/files/.%00./x",
+    "/v1/files//x",
+    "/v1//127.0.0.1/x",
+    "/v1/files/%252e%252e/x",
+    `/v1/${"a".repeat(3000)}`,
+  ]) {
+    assert.ok([400, 404].includes(await raw(path)), path);
+  }
+  for (const name of ownNames) assert.equal(await raw(`/v1/${name}/x/y`, "PATCH"), 404, name);
+  assert.equal(got.length, before);
+});
+
+test("every path of Whetstone's own is among the names that are not passed", () => {
+  const spoken = new Set(["chat", "completions", "responses", "messages", "embeddings", "models"]);
+  const names = shut.routes.flatMap((route) => /^\w+ \/v1\/([^/]+)/.exec(route)?.[1] ?? []);
+  assert.ok(names.includes("feedback"));
+  assert.deepEqual(
+    [...new Set(names)].filter((name) => !spoken.has(name) && !ownNames.has(name)),
+    [],
+  );
+});
+
+test("a body that is too long is refused, whether it states its length or not", async () => {
+  const before = got.length;
+  const { hostname, port } = new URL(server.url);
+  const headers = { "content-length": String(2 ** 28) };
+  const [response] = (await once(
+    httpRequest({ hostname, port, path: "/v1/files", method: "POST", headers })
+      .on("error", () => {})
+      .end("x"),
+    "response",
+  )) as [IncomingMessage];
+  assert.equal(response.statusCode, 413);
+  response.destroy();
+  assert.equal(got.length, before);
+
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (let i = 0; i < 3; i++) yield new Uint8Array(10);
+  }
+  const within = counted(pieces(), 30);
+  assert.equal((await Array.fromAsync(within.body!)).length, 3);
+  assert.deepEqual([within.bytes, within.isTooLong], [30, false]);
+  const beyond = counted(pieces(), 29);
+  await assert.rejects(Array.fromAsync(beyond.body!), RangeError);
+  assert.ok(beyond.isTooLong);
+});
+
+test("without the option nothing is passed", async () => {
+  const before = got.length;
+  assert.equal((await fetch(`${shut.url}/v1/files/file-1`)).status, 404);
+  assert.equal(got.length, before);
+});
