@@ -33,7 +33,7 @@ const anyDepth =
 const arm = (what: string, rewardOf: QuestionReward, learns = true): Arm =>
   trainingArm({
     recipe: method({
-      id: "asked",
+      id: "spell-longcontext-selfplay",
       family: "self-play",
       summary: what,
       says: spellLongcontextSelfplay.says ?? [],

@@ -132,7 +132,7 @@ const arm = (
     const lived: Trajectory[] = [];
     return trainingArm({
       recipe: method({
-        id: "evolving",
+        id: "webevolver",
         family: "self-play",
         summary: what,
         helpers: { world: transitionModel },
