@@ -78,7 +78,7 @@ const ownMajority: Feedback = async (_ctx, { trajectories, units }) => {
 const arm = (what: string, alike: boolean, slots: (s: SlotChoices) => SlotChoices): Arm =>
   trainingArm({
     recipe: method({
-      id: "discussion",
+      id: "comas",
       family: "self-play",
       summary: what,
       says: [`${three.map(({ name }) => name).join(" ")} ${evaluationQuestion} ${scoreQuestion}\n`],

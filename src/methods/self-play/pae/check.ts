@@ -54,7 +54,7 @@ const arm = (what: string, slots: (world: Site) => SlotChoices, attempts: number
   // a recipe cannot see the world of its seed, which proposals and verdicts come from
   const at = (seed: number): Recipe =>
     method({
-      id: "proposals",
+      id: "pae",
       family: "self-play",
       summary: what,
       models: { proposer: { from: "policy" } },

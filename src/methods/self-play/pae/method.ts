@@ -1,9 +1,10 @@
 import { rejectionSampled } from "../../../advantage/rejectionSampled.ts";
 import type { Able } from "../../../core/evaluator.ts";
 import { yesAndNo } from "../../../evaluator/yesProbability.ts";
+import { judgedOutcome } from "../../../feedback/judgedOutcome.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
-import { judgedOutcome, outcomeEvaluator, successQuestion } from "./judgedOutcome.ts";
+import { outcomeEvaluator, successQuestion } from "./outcomeEvaluator.ts";
 import { type Propose, proposalQuestion, proposedBy, proposing } from "./proposing.ts";
 
 /** The loop with another proposer or evaluator. @param most successes of one task that are imitated. */

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
-import { scorer } from "../../../core/evaluator.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Message, Task } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
-import { judgedOutcome, outcomeEvaluator, successQuestion } from "./judgedOutcome.ts";
 import { pae } from "./method.ts";
+import { outcomeEvaluator, successQuestion } from "./outcomeEvaluator.ts";
 import { asProposed, type Propose, proposalQuestion, proposedBy, proposing } from "./proposing.ts";
 import { site, siteReader, siteSpeaker } from "./site.ts";
 
@@ -92,18 +91,6 @@ test("the evaluator sees the task, the last observations and the final action, a
   const [scores] = (await outcomeEvaluator().score([{ task, trajectory: done("z", prompt) }], ctx))!;
   assert.ok(Math.abs(scores!.score! - 0.75) < 1e-6, `${scores!.score}`);
   assert.equal(await outcomeEvaluator().score([{ task, trajectory: trajectoryOf("t", []) }], ctx), undefined);
-});
-
-test("a score of at least a half is 1, below it 0; no score is no signal", async () => {
-  const paidFor = async (score: number | undefined) => {
-    const ctx = ctxOf({ random: randomStream(1), task: () => given[0]! });
-    const evaluator = scorer("e", async () => score);
-    const signals = await judgedOutcome(evaluator)(ctx, { trajectories: [done("z", [])], units: [] }, {});
-    return signals.map((s) => (s.kind === "reward" ? s.value : Number.NaN));
-  };
-  assert.deepEqual(await paidFor(0.5), [1]);
-  assert.deepEqual(await paidFor(0.49), [0]);
-  assert.deepEqual(await paidFor(undefined), []);
 });
 
 test("the loop trains on proposals alone, by what the evaluator says", async () => {

@@ -41,7 +41,7 @@ const arm = ({ what, slots, known = 0, tasks, groupSize, each }: Way, grid: Arm[
   measure: (choice, seed) =>
     trainingArm({
       recipe: method({
-        id: "checked",
+        id: "rlac",
         family: "self-play",
         summary: what,
         models: { critic: { from: "policy" } },

@@ -39,7 +39,7 @@ const arm = (what: string, learns: boolean, grid: Arm["grid"]): Arm => ({
   measure: (choice, seed) =>
     trainingArm({
       recipe: method({
-        id: "sneaked",
+        id: "spc-self-play-critic",
         family: "self-play",
         summary: what,
         models: spcSelfPlayCritic.models ?? {},
