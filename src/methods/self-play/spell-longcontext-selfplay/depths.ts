@@ -31,9 +31,11 @@ export const depths = (seed: number): Environment =>
     expert: () => "found",
   });
 
-/** A question is the word for its depth, and its reference is what is found. */
-export const depthAsked: ReadQuestion = (text) =>
-  depthOf(text) < 0 ? undefined : { question: text, reference: "found" };
+/** A question is the first word for a depth, and its reference is what is found. */
+export const depthAsked: ReadQuestion = (text) => {
+  const question = text.split(/\s+/).find((word) => depthOf(word) >= 0);
+  return question === undefined ? undefined : { question, reference: "found" };
+};
 
 /** Pays a question for what few answers get right. */
 export const hardest: QuestionReward = (share) => 1 - share;
