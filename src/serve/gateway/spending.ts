@@ -1,5 +1,6 @@
 /** Budgets of keys: what each has spent in its period, and whether a call may still be made. */
 import { type Budget, periodEnd, periodStart } from "../../core/budget.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { TrafficStore } from "../../store/trafficStore.ts";
@@ -11,8 +12,8 @@ export const keyTag = "whetstone.key";
 
 /** A key's budget as it stands. */
 export interface Purse {
-  /** Why a call may not be made, if so. @param model that the client names. */
-  refusal(version: Id, model: string): Refused | undefined;
+  /** Why a call may not be made, if so. @param model that the client names. @param body of the request. */
+  refusal(version: Id, model: string, body?: JsonObject): Refused | undefined;
   /** Counts a call that is not recorded. */
   note(version: Id, model: string, tokens: Tokens): void;
 }
@@ -93,7 +94,9 @@ export function spending(
       const prices = await current();
       const sum = await sumOf(key, periodStart(budget, now()), prices);
       return {
-        refusal(version, model) {
+        refusal(version, model, body = {}) {
+          const unseen = paidElsewhere.find((name) => !isNothing(body[name]));
+          if (unseen) return unseenCost(unseen);
           const unpriced = prices.of(version, model).find(({ price }) => price === undefined);
           if (unpriced) return noPrice(unpriced.model);
           return sum.usd >= budget.usd ? isSpent(budget, now()) : undefined;
@@ -113,6 +116,19 @@ export function spending(
   };
 }
 
+/**
+ * Fields of a request with which its cost is not seen: the answer comes later, or other models than the one with the price may give it (OpenRouter,
+ * LiteLLM).
+ */
+const paidElsewhere = ["background", "models", "fallbacks"] as const;
+const isNothing = (value: Json | undefined): boolean =>
+  (value ?? false) === false || (Array.isArray(value) && value.length === 0);
+
+const unseenCost = (field: string): Refused => ({
+  status: 403,
+  code: "no_price",
+  message: `This key has a budget, and what a call with "${field}" costs is not seen. Leave it out, or use a key without a budget.`,
+});
 const noPrice = (model: string): Refused => ({
   status: 403,
   code: "no_price",
