@@ -4,6 +4,7 @@ import { messageOf } from "../../core/errors.ts";
 import { chatBody, readJson } from "../../http/body.ts";
 import type { Recorder, TrafficStore } from "../../store/trafficStore.ts";
 import type { Gate, Gated } from "../auth.ts";
+import { tokensInMessages } from "../costs.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, refusal } from "../refusal.ts";
 import { sendResponse } from "../sendResponse.ts";
@@ -133,7 +134,9 @@ export function gateway(options: GatewayOptions): Gateway {
       const ask = (reader ? askingAsIs : asking)(asked, answerer, isCounted);
       const plain = assembler(answerer.exact ?? "raw", isPlain(asked, answerer));
       const growing = reader ? readBy(reader, plain) : plain;
-      const call = calls.begin({ underway, growing, durable, resumed, keepsId: ask.asIs === true });
+      const keepsId = ask.asIs === true;
+      const paid = purse?.hold(chosen.version, asked.model, tokensInMessages(asked.prompt), asked.body);
+      const call = calls.begin({ underway, growing, durable, resumed, keepsId, ...(paid && { paid }) });
       return await answer(c, call, send, ask, ask.body ?? sentFor(c.var.caller, read));
     };
 

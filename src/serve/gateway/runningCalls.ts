@@ -29,6 +29,8 @@ export interface NewCall {
   readonly resumed: Promise<boolean> | undefined;
   /** Whether the client keeps the id that the upstream gave its answer. */
   readonly keepsId: boolean;
+  /** Called once the call has ended and was counted. */
+  readonly paid?: () => void;
 }
 
 export interface RunningCall extends NewCall {
@@ -150,6 +152,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
           if (ended === undefined) {
             const mine = record(this, how).finally(() => {
               recording.delete(mine);
+              call.paid?.();
               // in case recording failed before
               sessions.abandon(opened);
               leave();

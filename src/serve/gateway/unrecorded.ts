@@ -62,6 +62,7 @@ export const passedUnrecorded =
     const mine = { "x-whetstone-version": chosen.version };
     const gone = c.req.raw.signal;
     const leave = calls.beginUnrecorded();
+    const paid = purse?.hold(chosen.version, model, tokensIn(read.bytes.length), { max_tokens: 0 });
     try {
       const answered = await send({
         body: counted(route, read.json, chosen.answerer) ?? sentFor(c.var.caller, read),
@@ -81,6 +82,7 @@ export const passedUnrecorded =
     } catch (e) {
       return gone.aborted ? new Response(null, { status: 499 }) : unreachable(messageOf(e), mine);
     } finally {
+      paid?.();
       leave();
     }
   };

@@ -21,8 +21,9 @@ const unreadable = `[${"1,".repeat(1_000_100)}1]`;
 const million = { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 };
 const urls: string[] = [];
 
-const upstream = await scripted((body, response, { url = "" }) => {
+const upstream = await scripted(async (body, response, { url = "" }) => {
   urls.push(url);
+  if (body.max_tokens === 1000) await new Promise((resolve) => setTimeout(resolve, 300));
   const json = (text: string): unknown => {
     response.setHeader("content-type", "application/json");
     return response.end(text);
@@ -60,6 +61,7 @@ const production = await openTrafficStore(join(folder, "store.sqlite"));
 const writing = recorder(production);
 await production.addVersion(versionOf({ kind: "upstream", url: upstream.url }, 0));
 await production.putPrice({ id: "cheap", input: 1, output: 1 });
+await production.putPrice({ id: "costly", input: 1000, output: 0 });
 const versions = await liveVersions({ production, open: (one) => openVersion(one, { environment: {} }) });
 const keys = await Promise.all(
   Array.from({ length: 20 }, async (_, i) => {
@@ -80,15 +82,16 @@ after(async () => {
 });
 
 const hello = `"model":"cheap","messages":[{"role":"user","content":"hello"}]`;
-async function post(key: string, path: string, body: string) {
+async function post(key: string, path: string, body: string, signal?: AbortSignal) {
   const response = await fetch(`${server.url}/v1${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body,
+    ...(signal && { signal }),
   });
   const text = await response.text();
   await writing.flush();
-  return { status: response.status, text };
+  return { status: response.status, text, again: response.headers.get("retry-after") };
 }
 
 const paid: readonly (readonly [what: string, path: string, body: string])[] = [
@@ -166,6 +169,33 @@ test("an answer that its client left is paid by what was said, whatever its firs
   });
   assert.deepEqual(tokensOf(left), { input: 10, output: 1000 });
   assert.deepEqual(tokensOf({ ...left, status: "complete" }), { input: 10, output: 1 });
+});
+
+test("calls at the same time do not spend a budget many times over: what running ones may cost is held back", async () => {
+  const key = keys.pop()!;
+  const before = upstream.asked.length;
+  // three quarters of the budget each, by their prompt
+  const long = `{"model":"costly","max_tokens":1000,"messages":[{"role":"user","content":"${"x".repeat(2250)}"}]}`;
+  const answers = await Promise.all(Array.from({ length: 5 }, () => post(key, "/chat/completions", long)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 429, 429, 429]);
+  assert.equal(upstream.asked.length, before + 2);
+  const refused = answers.find(({ status }) => status === 429)!;
+  assert.match(refused.text, /calls that are running.*budget_spent/);
+  assert.equal(refused.again, "1");
+});
+
+test("what a call held back is free again once it ends, however it ends", async () => {
+  const key = keys.pop()!;
+  const calm = { ...million };
+  Object.assign(million, { prompt_tokens: 1 });
+  const long = `{"model":"costly","messages":[{"role":"user","content":"${"x".repeat(2250)}"}]}`;
+  for (let i = 0; i < 3; i++) assert.equal((await post(key, "/chat/completions", long)).status, 200);
+  // one that its client leaves pays for its prompt
+  const slow = long.replace("{", `{"max_tokens":1000,`);
+  await assert.rejects(post(key, "/chat/completions", slow, AbortSignal.timeout(100)));
+  while (server.state().running > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal((await post(key, "/embeddings", `{"model":"cheap","input":"hi"}`)).status, 200);
+  Object.assign(million, calm);
 });
 
 test("usage that cannot be is not counted", async () => {
