@@ -23,6 +23,7 @@ const { values } = parseArgs({
     runs: { type: "string", default: "1000" },
     iterations: { type: "string", default: "50000" },
     tokens: { type: "string", default: "20000" },
+    messages: { type: "string", default: "300000" },
     rounds: { type: "string", default: "7" },
     pairs: { type: "string", default: "6" },
     train: { type: "string", default: "40" },
@@ -30,6 +31,7 @@ const { values } = parseArgs({
   },
 });
 const [runs, iterations, tokens] = [Number(values.runs), Number(values.iterations), Number(values.tokens)];
+const messages = Number(values.messages);
 const [rounds, pairs, train] = [Number(values.rounds), Number(values.pairs), Number(values.train)];
 const [load = 0] = loadavg();
 
@@ -46,7 +48,14 @@ try {
     logLevel: "warn",
   });
   progress("writing the store");
-  const made = await dashboardStore(folder, { runs, iterations, others: 100, tokens, line: 1_000_000 });
+  const made = await dashboardStore(folder, {
+    runs,
+    iterations,
+    others: 100,
+    tokens,
+    line: 1_000_000,
+    messages,
+  });
   server = command(["dashboard", "--store", made.file, "--port", "0"]);
   const { url } = await server.record("serving");
   seen = await looked(browser, String(url), made, rounds);
@@ -67,7 +76,7 @@ const text = [
   "",
   `\`node bench/dashboard.ts --runs ${runs} --iterations ${iterations} --tokens ${tokens} --rounds ${rounds} --pairs ${pairs} --train ${train}\`, ${new Date().toISOString().slice(0, 10)}, ${machine}. Headless Chromium on the same machine; processes that wanted a core before it began: ${load.toFixed(1)}.`,
   "",
-  `${runs} runs, one of ${iterations} iterations; an episode of ${tokens} tokens, and one that reads a line of a megabyte. Milliseconds: from the start of loading to the first frame with something useful on it, at most ${bound.first}; from an event to the frame that answers it, at most ${bound.answer}. Median of ${rounds} rounds with an empty cache; the first round, in which the server reads the store, is stated by itself.`,
+  `${runs} runs, one of ${iterations} iterations; an episode of ${tokens} tokens, and one that reads a line of a megabyte; a session of ${messages} messages in conversations of fifty turns, and one whose single prompt has as many. Milliseconds: from the start of loading to the first frame with something useful on it, at most ${bound.first}; from an event to the frame that answers it, at most ${bound.answer}. Median of ${rounds} rounds with an empty cache; the first round, in which the server reads the store, is stated by itself.`,
   "",
   "| page | what | median | rounds | first round | kept |",
   "| --- | --- | --: | --- | --: | --- |",

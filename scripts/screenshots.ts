@@ -22,7 +22,7 @@ const folder = join(import.meta.dirname, "..", "docs", "dashboard");
 const themes = ["light", "dark"] as const;
 const size = { width: 1280, height: 620 };
 /** Maximum bytes of one picture. */
-const most = 150_000;
+const most = 170_000;
 
 const [url, ...only] = process.argv.slice(2);
 if (url === undefined || noBrowser) {
@@ -70,6 +70,7 @@ async function places(): Promise<Readonly<Record<string, () => Promise<string> |
   return {
     runs: () => "/",
     run: () => inRun(one()),
+    tasks: () => `${inRun(one())}/tasks`,
     episodes: () => `${inRun(one())}/episodes?order=longest`,
     episode: () => episodeOf(one()),
     compare: () =>

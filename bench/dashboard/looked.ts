@@ -43,7 +43,7 @@ const ended = (what: string): string =>
   `performance.getEntriesByType("resource").some(({ name, responseEnd }) => name.includes("${what}") && responseEnd > 0)`;
 const status = `${one(".tools [role=status]")}.textContent`;
 
-function looks({ runs, long, tokens, line }: Made): readonly Look[] {
+function looks({ runs, long, tokens, line, talk, prompt }: Made): readonly Look[] {
   const episode = (id: string): string => `/runs/${long}/episode?id=${id}&phase=train&iteration=0`;
   const chosen = `${one(".token.chosen")}?.dataset.token`;
   return [
@@ -89,7 +89,7 @@ function looks({ runs, long, tokens, line }: Made): readonly Look[] {
       acts: [
         {
           what: "smooth",
-          script: `globalThis.drawn = ${drawn}; ${typed("input[type=range]", "0.6")}`,
+          script: `globalThis.drawn = ${drawn}; ${typed("input[type=range]", "0.2")}`,
           until: `${drawn} !== globalThis.drawn`,
         },
         {
@@ -137,6 +137,27 @@ function looks({ runs, long, tokens, line }: Made): readonly Look[] {
           until: "document.documentElement.scrollHeight > globalThis.before",
         },
       ],
+    },
+    { page: "sessions", path: "/sessions", useful: "tbody td", settled: "true", acts: [] },
+    {
+      page: "session, many replies",
+      path: `/sessions/${talk}`,
+      useful: ".said .tokens",
+      settled: `${one(".turn")} !== null`,
+      acts: [
+        {
+          what: "scroll to the end",
+          script: "scrollTo(0, document.documentElement.scrollHeight)",
+          until: "document.documentElement.scrollTop > 0",
+        },
+      ],
+    },
+    {
+      page: "session, a long prompt",
+      path: `/sessions/${prompt}`,
+      useful: ".said .tokens",
+      settled: `${one(".turn")} !== null`,
+      acts: [],
     },
   ];
 }

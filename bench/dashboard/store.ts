@@ -2,7 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomStream } from "../../src/core/random.ts";
-import type { Trajectory, Turn } from "../../src/core/types.ts";
+import type { ServedResponse } from "../../src/core/served.ts";
+import type { Message, Trajectory, Turn } from "../../src/core/types.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { openRunStore } from "../../src/store/runStore.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 
@@ -15,6 +17,8 @@ export interface Size {
   readonly tokens: number;
   /** Characters of the longest line that an episode reads. */
   readonly line: number;
+  /** Messages of the longest session. */
+  readonly messages: number;
 }
 
 export interface Made {
@@ -24,6 +28,9 @@ export interface Made {
   /** Ids of an episode of many tokens, and of one that reads a long line, in the first iteration of the long run. */
   readonly tokens: string;
   readonly line: string;
+  /** Ids of a session of many replies, and of one with a single long prompt. */
+  readonly talk: string;
+  readonly prompt: string;
 }
 
 /** Words of the tokenizer that the long run carries. */
@@ -42,7 +49,15 @@ export async function dashboardStore(folder: string, size: Size): Promise<Made> 
   const long = { id: "long", folder: join(folder, "long") };
   tokenizerInto(long.folder);
   const store = await openRunStore(file);
-  const made = { file, runs: size.runs, long: long.id, tokens: "tokens", line: "line" };
+  const made = {
+    file,
+    runs: size.runs,
+    long: long.id,
+    tokens: "tokens",
+    line: "line",
+    talk: "talk",
+    prompt: "prompt",
+  };
   const config = { learningRate: 3e-4, groupSize: 8, settings: words.slice(0, 100) };
   for (let i = 0; i < size.runs; i++) {
     const method = ["grpo", "rloo", "igpo", "reinforce"][i % 4]!;
@@ -62,6 +77,7 @@ export async function dashboardStore(folder: string, size: Size): Promise<Made> 
     ],
   });
   await store.close();
+  await talkInto(made, size.messages);
 
   const database = openDatabase(file);
   const insert = database.prepare("insert into metrics (run, iteration, name, value) values (?, ?, ?, ?)");
@@ -83,6 +99,48 @@ export async function dashboardStore(folder: string, size: Size): Promise<Made> 
   database.exec("commit");
   database.close();
   return made;
+}
+
+/** Two sessions of as many messages: conversations of fifty turns, one after another, and a single call. */
+async function talkInto({ file, talk, prompt }: Made, messages: number): Promise<void> {
+  const production = await openTrafficStore(file);
+  const said = (i: number): Message => ({
+    role: i % 2 === 0 ? "user" : "assistant",
+    content: `message ${i} of a long conversation`,
+  });
+  const common = {
+    origin: "gateway",
+    ms: 5,
+    version: "v1",
+    propensity: 1,
+    model: "m",
+    settings: {},
+    status: "complete",
+    channels: [],
+    tags: {},
+  } as const;
+  const turns = 50;
+  for (let from = 0; from < messages; from += 2 * turns) {
+    const all = Array.from({ length: 2 * turns }, (_, i) => said(from + i));
+    const responses = all.slice(0, turns).map(
+      (_, turn): ServedResponse => ({
+        ...common,
+        id: `r${from + turn}`,
+        session: talk,
+        trajectory: `${talk}/${from}`,
+        turn,
+        at: from + turn,
+        prompt: all.slice(0, 2 * turn + 1),
+        choices: [{ message: all[2 * turn + 1]!, stop: "eos" }],
+      }),
+    );
+    await production.write(responses.map((response) => ({ kind: "response", response })));
+  }
+  const long = Array.from({ length: messages }, (_, i) => said(i));
+  const choices = [{ message: said(1), stop: "eos" as const }];
+  const one = { ...common, id: "one", session: prompt, trajectory: `${prompt}/0`, turn: 0, at: 0 };
+  await production.write([{ kind: "response", response: { ...one, prompt: long, choices } }]);
+  await production.close();
 }
 
 const numbers = (n: number): Float32Array => Float32Array.from({ length: n }, (_, i) => Math.sin(i / 50));

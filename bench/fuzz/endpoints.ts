@@ -195,6 +195,10 @@ export function endpointsOf(there: There): readonly Endpoint[] {
     { route: "GET /api/comparisons/:id", path: "/api/comparisons/compare-bandit-grpo-rloo" },
     { route: "GET /api/runs/:id/live", path: `/api/runs/${run}/live` },
     {
+      route: "GET /api/runs/:id/tasks",
+      path: `/api/runs/${run}/tasks?order=progress&standing=frontier&offset=0&limit=5`,
+    },
+    {
       route: "GET /api/runs/:id/groups",
       path: `/api/runs/${run}/groups?from=0&until=5&outcome=success&least=0&text=a&order=best&offset=0&limit=5`,
     },

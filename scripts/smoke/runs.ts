@@ -11,6 +11,7 @@ import type { Settings } from "../../src/method/settings.ts";
 import { paperFolder } from "../../src/methods/folders.ts";
 import type { Check } from "../../src/train/check.ts";
 import type { TrainInMemoryOptions } from "../../src/train/trainInMemory.ts";
+import { answers } from "../../src/worlds/answers.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { lamps } from "../../src/worlds/lamps.ts";
 import { preferenceGame } from "../../src/worlds/preferenceGame.ts";
@@ -37,6 +38,7 @@ const chosen: Readonly<Record<string, () => TrainInMemoryOptions["environment"]>
   "league-self-play": () => gameEnvironment(rockPaperScissors()),
   "lmrl-gym": () => textMaze({ layouts: 1, turns: 10 }), // its check makes ten passes over 240 walks of 50 moves
   "magnetic-self-play": () => gameEnvironment(rockPaperScissors()),
+  "re-rest": () => answers({ vocabulary: 8 }), // imitates successes, which its check makes rare
   rewardharness: () => preferenceGame(),
 };
 /** Several turns, and rewards that random actions differ in. */

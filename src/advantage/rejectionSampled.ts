@@ -11,12 +11,14 @@ export interface RejectionSampledOptions extends ChannelOptions {
   readonly keep?: "successes" | { readonly best: number; readonly among?: "group" | "batch" };
   /** Smallest return that is a success, in the unit of the rewards. Default 1. */
   readonly threshold?: number;
+  /** Most successes of a group, so that easy tasks do not crowd out the rest. Default: no limit. */
+  readonly most?: number;
 }
 
 /**
  * Selects units for imitation: advantage 1 on every token of the kept units; the others are not trained on.
  *
- *     "successes":     keep i where R[i] ≥ threshold
+ *     "successes":     keep i where R[i] ≥ threshold, the first `most` of each group
  *     { best: k }:     keep the k highest R of each group; among "batch", the k · groups highest R of all
  *
  * Among equal returns the first ones are kept. With "successes", a group without a success gives nothing; with `best`, a
@@ -26,9 +28,10 @@ export interface RejectionSampledOptions extends ChannelOptions {
  * "Scaling Relationship on Learning Mathematical Reasoning with Large Language Models" (successes).
  */
 export function rejectionSampled(options: RejectionSampledOptions = {}): Advantage<null> {
-  const { keep = "successes", threshold = 1 } = options;
+  const { keep = "successes", threshold = 1, most } = options;
   const chosen = (groups: readonly Scored[][]): Scored[] => {
-    if (keep === "successes") return groups.flat().filter((s) => s.value >= threshold);
+    if (keep === "successes")
+      return groups.flatMap((group) => group.filter((s) => s.value >= threshold).slice(0, most));
     const { best, among = "group" } = keep;
     if (among === "batch") return highest(groups.flat(), best * groups.length);
     return groups.flatMap((group) => highest(group, best));

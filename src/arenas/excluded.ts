@@ -11,6 +11,7 @@ export interface Excluded {
 const weightless: Readonly<Record<string, string>> = {
   "agentfly-memento": "it writes a memory of cases; the model stays frozen",
   "best-of-n": "it selects among samples and trains nothing",
+  "negotiation-icl-aif": "what it learns is in the context; the model stays frozen",
   portal: "its policy is a behaviour tree, which is rewritten",
 };
 

@@ -21,6 +21,7 @@ export const commandNames = [
   "compare",
   "arena",
   "play",
+  "tasks",
   "league",
   "runs",
   "show",

@@ -28,6 +28,7 @@ const commands: Readonly<Record<CommandName, () => Promise<(program: Command, io
   compare: async () => (await import("./compare.ts")).addCompare,
   arena: async () => (await import("./arena.ts")).addArena,
   play: async () => (await import("./play.ts")).addPlay,
+  tasks: async () => (await import("./tasks.ts")).addTasks,
   league: async () => (await import("./league.ts")).addLeague,
   runs: async () => (await import("./runs.ts")).addRuns,
   show: async () => (await import("./show.ts")).addShow,

@@ -50,6 +50,9 @@ export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArr
 /** The value where it is a text, else undefined. */
 export const textOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
+/** The value where it is a whole number from 0, else undefined. */
+export const countOf = (value: Json | undefined): number | undefined =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
 /** The value where it is a number, else undefined. */
 export const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === "number" ? value : undefined;

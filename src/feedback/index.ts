@@ -9,6 +9,7 @@ export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
 export { type ContributionsOptions, contributions } from "./contributions.ts";
 export { type FromAnnotationOptions, fromAnnotation } from "./fromAnnotation.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
+export { judgedOutcome } from "./judgedOutcome.ts";
 export { type LearntRewardOptions, learntReward } from "./learntReward.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type RecordedFeedbackOptions, recordedFeedback } from "./recordedFeedback.ts";

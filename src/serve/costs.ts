@@ -74,16 +74,23 @@ export const dollars = (price: NonNullable<Priced["price"]>, { input, output }: 
 const charactersOfToken = 3;
 export const tokensIn = (characters: number): number => Math.ceil(characters / charactersOfToken);
 
-/** Tokens as the backend counted them; else estimated from the texts. A call without an answer has none. */
+/** The same for messages, with their calls and tools. */
+export const tokensInMessages = (messages: readonly Message[]): number =>
+  tokensIn(
+    messages.reduce((sum, { content, toolCalls = [], tools = [] }) => {
+      const calls = toolCalls.reduce((n, call) => n + call.name.length + call.arguments.length, 0);
+      return sum + content.length + calls + (tools.length > 0 ? JSON.stringify(tools).length : 0);
+    }, 0),
+  );
+
+/**
+ * Tokens as the backend counted them; else estimated from the texts. A call without an answer has none. Of an answer that was cut off the larger
+ * numbers count: some backends state the output at the beginning, when it is one token long.
+ */
 export function tokensOf({ usage, prompt, choices, status }: ServedResponse): Tokens {
-  if (usage) return usage;
+  if (usage && status !== "cut") return usage;
   if (status === "failed") return { input: 0, output: 0 };
-  const size = (messages: readonly Message[]): number =>
-    tokensIn(
-      messages.reduce((sum, { content, toolCalls = [], tools = [] }) => {
-        const calls = toolCalls.reduce((n, call) => n + call.name.length + call.arguments.length, 0);
-        return sum + content.length + calls + (tools.length > 0 ? JSON.stringify(tools).length : 0);
-      }, 0),
-    );
-  return { input: size(prompt), output: size(choices.map(({ message }) => message)) };
+  const output = tokensInMessages(choices.map(({ message }) => message));
+  if (usage) return { input: usage.input, output: Math.max(usage.output, output) };
+  return { input: tokensInMessages(prompt), output };
 }

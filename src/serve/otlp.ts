@@ -8,12 +8,13 @@ import type { ReadSpans } from "../exchange/otlp/otlp.ts";
 import { answerBytes, refusalBytes } from "../exchange/otlp/protobuf.ts";
 import { readBytes, readJsonBytes } from "../http/body.ts";
 import { recent } from "../store/recent.ts";
+import { requireStorable } from "../store/served.ts";
 import type { TrafficStore, Write } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { pathOf } from "./gateway/path.ts";
 import { type Place, type SessionTable, sessionTable } from "./gateway/sessions.ts";
 import { storeRefusal } from "./inbox.ts";
-import { type Form, spanReader, tracesBody } from "./otlpRead.ts";
+import { type Form, type Packing, spanReader, tracesBody } from "./otlpRead.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 export interface TracesOptions {
@@ -37,12 +38,14 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
   const read = spanReader();
   return new Hono<Gated>().post("/v1/traces", gate.allow("traces"), async (c) => {
     const form = formOf(c.req.raw);
-    const request = unpacked(c.req.raw);
-    if (isRefused(request)) return refusedIn(form, request);
-    const sent = await (form === "json" ? readJsonBytes : readBytes)(request, tracesBody.bytes);
+    const packing = packingOf(c.req.raw);
+    if (isRefused(packing)) return refusedIn(form, packing);
+    const sent = await (form === "json" ? readJsonBytes : readBytes)(c.req.raw, tracesBody.bytes);
     if (isRefused(sent)) return refusedIn(form, sent);
-    const spans = await read({ bytes: sent.body, form, received: gate.now() });
-    if (isRefused(spans)) return refusedIn(form, spans);
+    const request = { bytes: sent.body, packing, form, received: gate.now() };
+    const found = await read(request, c.req.raw.signal, c.var.caller?.key);
+    if (isRefused(found)) return refusedIn(form, found);
+    const spans = storable(found);
     const sound = spans.responses.length + spans.signals.length + spans.traced.length + spans.others;
     if (spans.malformed > 0 && sound === 0) {
       return refusedIn(form, {
@@ -62,11 +65,12 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
         ...spans.traced.map((call) => ({ kind: "traced" as const, call })),
         ...spans.signals.map((signal) => ({ kind: "signal" as const, signal })),
       ];
-      const erased = await write(production, batch);
-      const rejected = spans.others + spans.malformed + erased;
+      const { erased, refused, why: told } = await write(production, batch);
+      const malformed = spans.malformed + refused;
+      const rejected = spans.others + malformed + erased;
       const why = [
         ...(spans.others > 0 ? [`${spans.others} spans are of no model, tool or retriever`] : []),
-        ...(spans.malformed > 0 ? [saidOf(spans)] : []),
+        ...(malformed > 0 ? [saidOf({ malformed, wrong: spans.wrong ?? told })] : []),
         ...(erased > 0 ? [`${erased} are about erased data`] : []),
       ];
       return accepted(form, rejected, `Left out: ${why.join(", ")}.`);
@@ -89,35 +93,79 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
       places.get(draft.id) ?? sessions.place({ ...opened, ...whose, at: draft.at + draft.ms }, choices);
     places.set(draft.id, place);
     const { trajectory, turn } = place;
-    return {
-      ...draft,
-      trajectory,
-      turn,
-      origin: "otlp",
-      version: `otlp:${draft.model === "" ? "unknown" : draft.model}`,
-      propensity: 1,
-      channels: [],
-    };
+    return { ...answeredBy(draft), trajectory, turn };
   }
 }
 
-/** @returns how many entries are about erased data. */
-async function write(production: Pick<TrafficStore, "write">, batch: readonly Write[]): Promise<number> {
-  if (batch.length === 0) return 0;
+const answeredBy = (draft: Draft): Omit<ServedResponse, "trajectory" | "turn"> => ({
+  ...draft,
+  origin: "otlp",
+  version: `otlp:${draft.model === "" ? "unknown" : draft.model}`,
+  propensity: 1,
+  channels: [],
+});
+
+/** Spans without those that no store takes, which count as malformed: others of the request are not lost with them. */
+function storable(spans: ReadSpans): ReadSpans {
+  let { malformed, wrong } = spans;
+  const only = <T>(all: readonly T[], entryOf: (one: T) => Write): readonly T[] =>
+    all.filter((one) => {
+      const why = whyRefused(() => requireStorable(entryOf(one)));
+      if (why !== undefined) malformed++;
+      wrong ??= why;
+      return why === undefined;
+    });
+  const placed = { trajectory: "", turn: 0 };
+  const responses = only(spans.responses, (draft) => ({
+    kind: "response",
+    response: { ...answeredBy(draft), ...placed },
+  }));
+  const traced = only(spans.traced, (call) => ({ kind: "traced", call }));
+  const signals = only(spans.signals, (signal) => ({ kind: "signal", signal }));
+  return { ...spans, responses, traced, signals, malformed, ...(wrong === undefined ? {} : { wrong }) };
+}
+
+/** Why a store takes an entry in no case; undefined if it does. */
+function whyRefused(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (e) {
+    if (isWhetstoneError(e) && e.code === "store.refused") return e.message;
+    throw e;
+  }
+}
+
+/** What became of a batch. */
+interface Left {
+  /** Entries about erased data. */
+  readonly erased: number;
+  /** Entries that no store takes, and why for the first. */
+  readonly refused: number;
+  readonly why?: string;
+}
+
+/** Writes a batch in one transaction; if the store refuses some of it, halves find these. */
+async function write(production: Pick<TrafficStore, "write">, batch: readonly Write[]): Promise<Left> {
+  if (batch.length === 0) return { erased: 0, refused: 0 };
   try {
     await production.write(batch);
-    return 0;
+    return { erased: 0, refused: 0 };
   } catch (e) {
-    if (!isErased(e)) throw e;
+    const isRefusal = isWhetstoneError(e) && e.code === "store.refused";
+    if (!isErased(e) && !isRefusal) throw e;
+    if (batch.length === 1)
+      return isRefusal ? { erased: 0, refused: 1, why: e.message } : { erased: 1, refused: 0 };
   }
-  let erased = 0;
-  for (const entry of batch) {
-    await production.write([entry]).catch((e: unknown) => {
-      if (!isErased(e)) throw e;
-      erased++;
-    });
-  }
-  return erased;
+  const half = batch.length >> 1;
+  const first = await write(production, batch.slice(0, half));
+  const second = await write(production, batch.slice(half));
+  const why = first.why ?? second.why;
+  return {
+    erased: first.erased + second.erased,
+    refused: first.refused + second.refused,
+    ...(why === undefined ? {} : { why }),
+  };
 }
 
 const isErased = (e: unknown): boolean => isWhetstoneError(e) && e.code === "store.erased";
@@ -134,7 +182,10 @@ function accepted(form: Form, rejected: number, why: string): Response {
 }
 
 function refusedIn(form: Form, refused: Refused): Response {
-  return form === "json" ? refusal(refused) : inProtobuf(refused.status, refusalBytes(refused.message));
+  if (form === "json") return refusal(refused);
+  const response = inProtobuf(refused.status, refusalBytes(refused.message));
+  if (refused.retryAfter !== undefined) response.headers.set("retry-after", String(refused.retryAfter));
+  return response;
 }
 
 const inProtobuf = (status: number, body: Uint8Array<ArrayBuffer>): Response =>
@@ -143,16 +194,11 @@ const inProtobuf = (status: number, body: Uint8Array<ArrayBuffer>): Response =>
     headers: { "content-type": "application/x-protobuf", "cache-control": "no-store" },
   });
 
-/** The request, decompressed. */
-function unpacked(request: Request): Request | Refused {
-  const encoding = request.headers.get("content-encoding") ?? "identity";
-  if (encoding === "identity" || !request.body) return request;
-  if (encoding !== "gzip") return unknownEncoding;
-  const headers = new Headers(request.headers);
-  headers.delete("content-encoding");
-  headers.delete("content-length");
-  const body = request.body.pipeThrough(new DecompressionStream("gzip"));
-  return new Request(request.url, { method: "POST", headers, body, duplex: "half" });
+/** How a request is packed. */
+function packingOf({ headers }: Request): Packing | Refused {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() || "identity";
+  if (encoding === "identity") return "plain";
+  return encoding === "gzip" || encoding === "x-gzip" ? "gzip" : unknownEncoding;
 }
 
 const unknownEncoding: Refused = {
@@ -162,7 +208,7 @@ const unknownEncoding: Refused = {
     "got an unsupported content encoding, expected gzip or none. Set OTEL_EXPORTER_OTLP_COMPRESSION=gzip.",
 };
 /** Describes the malformed spans. */
-const saidOf = ({ malformed, wrong = "" }: ReadSpans): string =>
+const saidOf = ({ malformed, wrong = "" }: { malformed: number; wrong?: string | undefined }): string =>
   malformed === 1
     ? `1 span is malformed (${wrong})`
     : `${malformed} spans are malformed, the first: ${wrong}`;

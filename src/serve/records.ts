@@ -16,8 +16,10 @@ export type ResponseBody = Omit<ServedResponse, "choices"> & { readonly choices:
 
 /** One response within its trajectory. */
 export type TurnBody = Omit<ResponseBody, "prompt" | "session" | "trajectory"> & {
-  /** The messages of the prompt that were not in the prompt of the previous turn. */
+  /** The messages of the prompt that were not in the prompt of the previous turn: the last thousand of them. */
   readonly messages: readonly Message[];
+  /** How many came before those. Absent where there are none. */
+  readonly skipped?: number;
   /** Dollars, by the table of prices as it is now. Absent where the model has no price. */
   readonly usd?: number;
 };
@@ -259,9 +261,12 @@ function turnBody(
 ): TurnBody {
   const { prompt, session: _session, trajectory: _trajectory, ...rest } = responseBody(response);
   const usd = prices.costOf(response);
+  const fresh = prompt.slice(before?.prompt.length ?? 0);
+  const skipped = Math.max(0, fresh.length - mostRead);
   return {
     ...rest,
-    messages: prompt.slice(before?.prompt.length ?? 0),
+    messages: fresh.slice(skipped),
+    ...(skipped > 0 && { skipped }),
     ...(usd === undefined ? {} : { usd }),
   };
 }

@@ -13,6 +13,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
   "005-findings": { up: addFindings },
   "006-outcomes": { up: addOutcomes },
   "007-traced-calls": { up: createTracedCalls },
+  "008-tasks": { up: createTasks },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -223,6 +224,33 @@ async function createTracedCalls(db: Kysely<unknown>): Promise<void> {
   await index(db, "traced_calls", "session", "at");
   await index(db, "traced_calls", "user_id");
   await index(db, "traced_calls", "at", "id");
+}
+
+async function createTasks(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable("task_episodes")
+    .ifNotExists()
+    .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
+    .addColumn("iteration", "integer", (c) => c.notNull())
+    .addColumn("task", "text", (c) => c.notNull())
+    .addColumn("role", "text", (c) => c.notNull())
+    .addColumn("episodes", "integer", (c) => c.notNull())
+    .addColumn("rated", "integer", (c) => c.notNull())
+    .addColumn("successes", "integer", (c) => c.notNull())
+    .addColumn("rewarded", "integer", (c) => c.notNull())
+    .addColumn("reward", "double precision", (c) => c.notNull())
+    .addColumn("low", "double precision")
+    .addColumn("high", "double precision")
+    .addPrimaryKeyConstraint("task_episodes_key", ["run", "iteration", "task", "role"])
+    .execute();
+  await db.schema
+    .createTable("task_words")
+    .ifNotExists()
+    .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
+    .addColumn("task", "text", (c) => c.notNull())
+    .addColumn("asked", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("task_words_key", ["run", "task"])
+    .execute();
 }
 
 async function addFindings(db: Kysely<unknown>): Promise<void> {

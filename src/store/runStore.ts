@@ -7,6 +7,7 @@ import type { Run, RunStore } from "./runStoreTypes.ts";
 import { storedIterations } from "./storedIterations.ts";
 import { storedMetrics } from "./storedMetrics.ts";
 import { storedRuns } from "./storedRuns.ts";
+import { storedTasks } from "./storedTasks.ts";
 import { storedTrajectories } from "./storedTrajectories.ts";
 
 export type * from "./runStoreTypes.ts";
@@ -34,6 +35,7 @@ export function runStoreOn(database: Database): RunStore {
     ...storedRuns(db, guarded),
     ...storedIterations(db, guarded),
     ...storedMetrics(db, guarded),
+    ...storedTasks(db, guarded),
     ...storedTrajectories(db, guarded),
     close,
   };

@@ -110,6 +110,22 @@ export interface Extremes {
   readonly high: number;
 }
 
+/** The episodes of a task and role in training, over the iterations `block * width` to before `(block + 1) * width`. */
+export interface TaskBlock {
+  readonly block: number;
+  readonly task: string;
+  readonly role: string;
+  readonly episodes: number;
+  /** Episodes whose end says whether they succeeded, and those that did. */
+  readonly rated: number;
+  readonly successes: number;
+  /** Mean reward; NaN where none is known. */
+  readonly reward: number;
+  /** Iterations in which it was trained on, and those in which every episode got the same reward: they teach nothing. */
+  readonly groups: number;
+  readonly dead: number;
+}
+
 /** Success over the tasks of a split. `iteration` counts the iterations trained before it. */
 export interface Evaluation {
   readonly when: "before" | "during" | "after";
@@ -176,6 +192,10 @@ export interface RunStore {
   ): Promise<readonly Extremes[]>;
   /** Names of the last iteration's metrics, and how many iterations were written. */
   measured(run: string): Promise<{ readonly names: readonly string[]; readonly iterations: number }>;
+  /** The tasks that were trained on, in blocks of `width` iterations of which the first begins at 0; by block, then task and role. */
+  taskBlocks(run: string, width: number): Promise<readonly TaskBlock[]>;
+  /** The first words of the tasks that were trained on. */
+  taskWords(run: string): Promise<ReadonlyMap<string, string>>;
   evaluations(run: string): Promise<readonly Evaluation[]>;
   trajectories(run: string, filter?: TrajectoryFilter): Promise<readonly TrajectorySummary[]>;
   /** One page of those that fit, and how many there are. */

@@ -62,6 +62,30 @@ export interface TrajectoriesTable {
   advantage: Uint8Array | null;
 }
 
+/** The episodes of a task and role in an iteration of training. */
+export interface TaskEpisodesTable {
+  run: string;
+  iteration: number;
+  task: string;
+  role: string;
+  episodes: number;
+  /** Episodes whose end says whether they succeeded, and those that did. */
+  rated: number;
+  successes: number;
+  /** Of the rewards that are known: their number, sum and bounds. */
+  rewarded: number;
+  reward: number;
+  low: number | null;
+  high: number | null;
+}
+
+/** The first words of a task that was trained on. */
+export interface TaskWordsTable {
+  run: string;
+  task: string;
+  asked: string;
+}
+
 export interface EvaluationsTable {
   run: string;
   moment: string;
@@ -190,6 +214,8 @@ export interface Tables {
   runs: RunsTable;
   metrics: MetricsTable;
   trajectories: TrajectoriesTable;
+  task_episodes: TaskEpisodesTable;
+  task_words: TaskWordsTable;
   evaluations: EvaluationsTable;
   responses: ResponsesTable;
   signals: SignalsTable;

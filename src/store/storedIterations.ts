@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Guarded } from "./database.ts";
 import type { Evaluation, RunStore } from "./runStoreTypes.ts";
 import type { EvaluationsTable, Tables } from "./schema.ts";
+import { saveTasks } from "./storedTasks.ts";
 import { orNull, trajectoryRow, whyKept } from "./trajectoryRow.ts";
 
 /** Trajectories of this many last iterations are kept, whatever they are. */
@@ -34,12 +35,9 @@ export function storedIterations(
               .values({ run, iteration, name, value: orNull(value) })
               .execute();
           }
-          for (const saved of trajectories) {
-            await tx
-              .insertInto("trajectories")
-              .values(trajectoryRow(run, iteration, saved, whyKept(saved)))
-              .execute();
-          }
+          const rows = trajectories.map((saved) => trajectoryRow(run, iteration, saved, whyKept(saved)));
+          for (const row of rows) await tx.insertInto("trajectories").values(row).execute();
+          await saveTasks(tx, run, iteration, rows);
           await tx
             .deleteFrom("trajectories")
             .where("run", "=", run)
@@ -84,7 +82,8 @@ export function storedIterations(
     rewind: (run, iteration) =>
       guarded(() =>
         db.transaction().execute(async (tx) => {
-          await tx.deleteFrom("metrics").where("run", "=", run).where("iteration", ">=", iteration).execute();
+          for (const table of ["metrics", "task_episodes"] as const)
+            await tx.deleteFrom(table).where("run", "=", run).where("iteration", ">=", iteration).execute();
           await tx
             .deleteFrom("trajectories")
             .where("run", "=", run)

@@ -37,3 +37,8 @@ test("nothing scored keeps nothing, and what others made stays", () => {
   assert.equal(none.advantages.size, 0);
   assert.deepEqual(none.stats, { groups: 0 });
 });
+
+test("at most so many successes of a group", () => {
+  assert.deepEqual(kept({ most: 1 }).ids, ["0.1"]);
+  assert.deepEqual(kept({ most: 2 }).ids, ["0.1", "0.3"]);
+});

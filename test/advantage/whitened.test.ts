@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { whitened } from "../../src/advantage/whitened.ts";
 import type { Advantages } from "../../src/core/slots.ts";
-import { evidenceOf } from "../core/make.ts";
+import { evidenceOf, trajectoryOf } from "../core/make.ts";
 
 const apply = (estimator: ReturnType<typeof whitened>, soFar: Advantages | undefined) =>
   estimator.apply(evidenceOf([]), null, soFar);
@@ -62,4 +62,27 @@ test("whitened: equal advantages teach nothing, tiny ones are not blown up, and 
   const tiny = new Map([["a", Float32Array.of(1e-6, -1e-6)]]);
   assert.ok(numbers(apply(whitened(), tiny).advantages).every((x) => Math.abs(x) < 0.011));
   assert.deepEqual(apply(whitened(), undefined), { advantages: new Map(), next: null, stats: {} });
+});
+
+test("whitened by role: each role has a mean and a deviation of its own", () => {
+  // attackers 1, 3: mean 2, deviation 1; defenders −10, −10, −4: mean −8, deviation √8
+  const trajectories = (["attacker", "attacker", "defender", "defender"] as const).map((role, i) =>
+    trajectoryOf(`${i}`, [], { role }),
+  );
+  const soFar = new Map([
+    ["0", Float32Array.of(1)],
+    ["1", Float32Array.of(3)],
+    ["2", Float32Array.of(-10, -10)],
+    ["3", Float32Array.of(-4)],
+  ]);
+  const evidence = { ...evidenceOf([]), trajectories };
+  const { advantages } = whitened({ per: "role" }).apply(evidence, null, soFar);
+  const root = Math.sqrt(8);
+  assert.deepEqual(
+    numbers(advantages),
+    [-1, 1, -2 / root, -2 / root, 4 / root].map((x) => Math.fround(x)),
+  );
+  // together, whoever is an attacker seems to have done well
+  const together = whitened().apply(evidence, null, soFar).advantages;
+  assert.ok(together.get("0")![0]! > 0);
 });

@@ -135,6 +135,18 @@ test("what is no JSON, too long or too deep is refused by name", async () => {
   ]);
 });
 
+test("of a prompt of very many messages, a session shows the last thousand", async () => {
+  const prompt = Array.from({ length: 1500 }, (_, i) => ({ role: "user" as const, content: `m${i}` }));
+  const { production, recorder } = memory([served({ id: "r1", prompt })]);
+  const door = gate({ production, open: true, signing: randomBytes(32), now: () => now });
+  const asked = inbox({ production, recorder, gate: door }).request("http://localhost/v1/sessions/s1", {
+    headers: { host: "localhost:8000" },
+  });
+  const turn = (await json<SessionBody>(asked)).trajectories[0]!.turns[0]!;
+  assert.deepEqual([turn.skipped, turn.messages.length], [500, 1000]);
+  assert.equal(turn.messages[0]?.content, "m500");
+});
+
 test("a session is shown with its trajectories, cuts and signals, and what was new at each turn", async () => {
   const { post, ask } = server();
   await post({ kind: "outcome", session: "s1", value: true });

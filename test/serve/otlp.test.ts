@@ -217,3 +217,102 @@ test("a long request is read in a thread, with the same outcome", async () => {
   const many = await post(`{"resourceSpans":[${"1,".repeat(600_000)}1]}`);
   assert.deepEqual([many.status, many.json.error?.code], [413, "too_many_values"]);
 });
+
+const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+
+test("a span that no store takes costs the others of its request nothing", async () => {
+  const store = await openTrafficStore(join(folder, "hostile.sqlite"));
+  const send = (spans: readonly unknown[]) =>
+    traces({ production: store, gate }).request("/v1/traces", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: requestOf(spans),
+    });
+  const hostile = [
+    { session: "s".repeat(5000) },
+    { session: "s".repeat(512) }, // the names of its trajectories are longer
+    { session: "nul \0" },
+    { session: "half \ud800" },
+    { id: "i".repeat(600) },
+    { model: "m".repeat(600) },
+  ].map(({ session = "s", id = "", model = "m" }, i) => ({
+    ...span(100 + i),
+    attributes: [
+      attribute("gen_ai.operation.name", "chat"),
+      attribute("session.id", session),
+      attribute("gen_ai.response.id", id || `hostile-${i}`),
+      attribute("gen_ai.request.model", model),
+    ],
+  }));
+  const tool = { ...span(200), attributes: [attribute("gen_ai.tool.name", "t".repeat(600))] };
+  const sent = await send([span(90, { traceId: "a" }), ...hostile, tool, span(91, { traceId: "b" })]);
+  assert.equal(sent.status, 200);
+  const { partialSuccess } = read.parse(await sent.json());
+  assert.equal(partialSuccess?.rejectedSpans, 7);
+  assert.match(partialSuccess?.errorMessage ?? "", /7 spans .*session: got 5000 characters/);
+  const stored = await Array.fromAsync(store.responses());
+  assert.deepEqual(
+    stored.map(({ id }) => id),
+    ["malformed-90", "malformed-91"],
+  );
+  const alone = await send([hostile[0]]);
+  assert.equal(alone.status, 400);
+  await store.close();
+});
+
+test("JSON in an attribute that is nested too deeply stays a text", async () => {
+  const said = `[{"role":"user","content":"hi","tool_calls":[{"name":"f","arguments":${deep}}]}]`;
+  const sent = await post(
+    requestOf([
+      span(300, {
+        attributes: [
+          attribute("gen_ai.response.id", "deep"),
+          attribute("gen_ai.request.model", "m"),
+          attribute("llm.invocation_parameters", `{"a":${deep}}`),
+          attribute("gen_ai.request.stop", deep),
+          attribute("gen_ai.input.messages", said),
+        ],
+      }),
+    ]),
+  );
+  assert.equal(sent.status, 200);
+  assert.ok(await production.response("deep"));
+});
+
+test("requests that are small until they are unpacked do not fill the memory", async () => {
+  const bomb = Uint8Array.from(gzipSync(Buffer.alloc(20 * 2 ** 20 - 1)));
+  const app = traces({ production, gate });
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+  }, 1);
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, async () => {
+      const headers = { "content-type": "application/x-protobuf", "content-encoding": "gzip" };
+      const { status } = await app.request("/v1/traces", { method: "POST", headers, body: bomb });
+      return status;
+    }),
+  );
+  clearInterval(watch);
+  assert.deepEqual([...new Set(answers)], [400]);
+  assert.ok(most < 200 * 2 ** 20, `${Math.round(most / 2 ** 20)} MiB`);
+});
+
+test("who sends more than can wait is told when to come again", async () => {
+  const app = traces({ production, gate });
+  const body = new Uint8Array(20 * 2 ** 20).fill(0x0b);
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      app.request("/v1/traces", {
+        method: "POST",
+        headers: { "content-type": "application/x-protobuf", "content-length": String(body.length) },
+        body,
+      }),
+    ),
+  );
+  const busy = answers.filter(({ status }) => status === 503);
+  assert.ok(busy.length > 0 && busy.length < 12, `${busy.length}`);
+  assert.equal(busy[0]!.headers.get("retry-after"), "1");
+});

@@ -55,6 +55,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
   const places: readonly (readonly [name: string, path: () => string, says: RegExp])[] = [
     ["runs", () => "/", /local.*rloo-2.*grpo-1/s],
     ["run", run, /grpo on echo · local engine · seed 1.*Success.*Entropy/s],
+    ["tasks", () => `${run()}/tasks`, /Where tasks stand.*Dead groups.*\d+ of \d+ tasks.*Success lately/s],
     ["episodes", () => `${run()}/episodes`, /Outcome.*success/s],
     ["episode", () => shown.episode, /Advantage.*Turn 1 · credit/s],
     [

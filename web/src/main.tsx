@@ -21,6 +21,7 @@ const pages = {
   run: lazy(() => import("./pages/run.tsx").then((m) => m.Run)),
   session: lazy(() => import("./pages/session.tsx").then((m) => m.Session)),
   sessions: lazy(() => import("./pages/sessions.tsx").then((m) => m.Sessions)),
+  tasks: lazy(() => import("./pages/tasks.tsx").then((m) => m.Tasks)),
   versions: lazy(() => import("./pages/versions.tsx").then((m) => m.Versions)),
 };
 
@@ -36,6 +37,7 @@ function App() {
             <Route path="/runs/:id" component={pages.run} />
             <Route path="/runs/:id/episodes" component={pages.episodes} />
             <Route path="/runs/:id/episode" component={pages.episode} />
+            <Route path="/runs/:id/tasks" component={pages.tasks} />
             <Route path="/comparisons/:id" component={pages.comparison} />
             <Route path="/compare" component={pages.compare} />
             <Route path="/inbox" component={pages.inbox} />

@@ -1,10 +1,10 @@
 /** The conversation in a span of a model call, in today's and earlier semantic conventions. */
 import { withTools } from "../../common/text/systemMessage.ts";
-import { jsonOrText } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice } from "../../core/served.ts";
 import type { Message, Tool, ToolCall } from "../../core/types.ts";
 import type { Attributes, Span, SpanEvent } from "./attributes.ts";
+import { jsonOrText } from "./attributeText.ts";
 import { messagesUnder, nested, toolsUnder } from "./openinference.ts";
 
 export interface Said {

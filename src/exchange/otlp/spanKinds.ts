@@ -1,7 +1,7 @@
 /** What a span is, whose it is, and what it names, in the words of each convention. */
-import { jsonOrText } from "../../common/text/toolCalls.ts";
-import { type Json, numberOf, objectOf, textOf } from "../../core/json.ts";
+import { countOf, type Json, objectOf, textOf } from "../../core/json.ts";
 import type { Attributes, Span } from "./attributes.ts";
+import { jsonOrText } from "./attributeText.ts";
 import { answerId, nested } from "./openinference.ts";
 
 /** "call": a single call of a model. The spans of agents, steps and workflows, which summarise several, are "other". */
@@ -110,7 +110,7 @@ export function usageOf(
   attributes: Attributes,
 ): { readonly input: number; readonly output: number } | undefined {
   const of = (...names: readonly string[]): number | undefined =>
-    names.map((name) => numberOf(attributes[name])).find((n) => n !== undefined);
+    names.map((name) => countOf(attributes[name])).find((n) => n !== undefined);
   const input = of("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt");
   const output = of(
     "gen_ai.usage.output_tokens",

@@ -22,6 +22,7 @@ import { progressOf } from "./headline.ts";
 import { methodRoutes } from "./methods.ts";
 import { curveRanges } from "./ranges.ts";
 import { runRows } from "./runRows.ts";
+import { taskRoutes } from "./tasks.ts";
 import type {
   ComparePage,
   Curves,
@@ -152,6 +153,7 @@ export function dashboardApi(
     const shown = there.find((t) => t.id === id) ?? there[0]!;
     return c.json(episodeDetail(shown, there, await spelling(run.folder)) satisfies EpisodeDetail);
   });
+  api.route("/", taskRoutes(store, found));
   api.route("/comparisons", comparisonRoutes(store));
   api.route("/methods", methodRoutes());
   api.route("/artefacts", artefactRoutes({ store, production }));

@@ -1,10 +1,12 @@
 /** JSON types of the dashboard's API; `web/` imports them as types only. */
+
 import type { ArtefactPart, PartChange } from "../../common/artefacts/diff.ts";
 import type { foldedDiff } from "../../common/text/lineDiff.ts";
 import type { Interval } from "../../core/interval.ts";
 import type { Json } from "../../core/json.ts";
 import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { HealthReport } from "../../diagnose/health/health.ts";
+import type { Frontier, Standing } from "../../diagnose/tasks.ts";
 import type { Dropped } from "../../exchange/derived.ts";
 import type { StoredEvidence } from "../../methods/evidence.ts";
 import type { Opponents } from "../../methods/opponents.ts";
@@ -316,4 +318,38 @@ export interface WhoBody {
   readonly scopes: readonly Scope[];
   /** End of the session, milliseconds since 1970. Absent: a caller on this machine, or one that sends a key with each request. */
   readonly expires?: number;
+}
+
+/** A task that a run trained on. */
+export interface TaskRow {
+  readonly task: string;
+  readonly role: string;
+  /** Its first words. */
+  readonly asked: string;
+  readonly standing: Standing;
+  readonly episodes: number;
+  /** Success in its last sixteen episodes or more. */
+  readonly recent: Range;
+  /** How much success rose from all episodes before those. */
+  readonly change: Value;
+  readonly reward: Value;
+  readonly groups: number;
+  readonly dead: number;
+  readonly last: number;
+  /** Success in each block of iterations; null where the task was not trained on. */
+  readonly shares: readonly Value[];
+}
+
+/** Response of `GET /api/runs/:id/tasks`. */
+export interface TasksPage {
+  readonly run: { readonly id: string; readonly name: string; readonly iterations: number };
+  /** Iterations of a block. */
+  readonly width: number;
+  /** The last iteration of each block, and how many tasks stood where after it. */
+  readonly frontier: readonly Frontier[];
+  readonly tasks: readonly TaskRow[];
+  /** Tasks that fit, and all. */
+  readonly fitting: number;
+  readonly total: number;
+  readonly offset: number;
 }

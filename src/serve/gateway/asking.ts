@@ -13,27 +13,38 @@ export interface Asking {
   readonly asIs?: true;
 }
 
-/** A request whose response is passed on as it is; the version's model replaces the client's. */
-export function askingAsIs({ body }: Asked, { model }: Pick<Answerer, "model">): Asking {
-  const extra = { ids: false, logprobs: false, usage: false };
+/**
+ * A request whose response is passed on as it is; the version's model replaces the client's.
+ * @param isCounted as in {@link asking}, for calls that state their usage at the end of a stream only if asked.
+ */
+export function askingAsIs({ body }: Asked, { model }: Pick<Answerer, "model">, isCounted = false): Asking {
+  const extra = { ids: false, logprobs: false, usage: isCounted && isUsageMissing(body) };
   const isNamed = model !== undefined && body.model !== model;
-  return { extra, asIs: true, ...(isNamed ? { body: JSON.stringify({ ...body, model }) } : {}) };
+  if (!isNamed && !extra.usage) return { extra, asIs: true };
+  const sent = { ...body, ...(isNamed ? { model } : {}), ...(extra.usage ? withUsage(body) : {}) };
+  return { extra, asIs: true, body: JSON.stringify(sent) };
 }
+
+/** Whether an answer is streamed, in the words of any server, without its usage. */
+const isUsageMissing = ({ stream, stream_options }: JsonObject): boolean =>
+  (stream ?? false) !== false && objectOf(stream_options)?.include_usage !== true;
+const withUsage = ({ stream_options }: JsonObject): JsonObject => ({
+  stream_options: { ...objectOf(stream_options), include_usage: true },
+});
 
 /**
  * Requests token ids, log-probabilities and usage from exact versions; the version's model replaces the client's.
  * @param isCounted the call is paid from a budget: a streamed answer has to state its usage.
  */
 export function asking(
-  { body, stream }: Asked,
+  { body }: Asked,
   { model, exact }: Pick<Answerer, "model" | "exact">,
   isCounted = false,
 ): Asking {
-  const options = objectOf(body.stream_options) ?? {};
   const extra = {
     ids: exact !== undefined && body.return_token_ids !== true,
     logprobs: exact !== undefined && body.logprobs !== true,
-    usage: (exact !== undefined || isCounted) && stream && options.include_usage !== true,
+    usage: (exact !== undefined || isCounted) && isUsageMissing(body),
   };
   const named = model !== undefined && body.model !== model;
   if (!named && !extra.ids && !extra.logprobs && !extra.usage) return { extra };
@@ -42,7 +53,7 @@ export function asking(
     ...(named ? { model } : {}),
     ...(extra.ids ? { return_token_ids: true } : {}),
     ...(extra.logprobs ? { logprobs: true } : {}),
-    ...(extra.usage ? { stream_options: { ...options, include_usage: true } } : {}),
+    ...(extra.usage ? withUsage(body) : {}),
   };
   return { body: JSON.stringify(sent), extra };
 }

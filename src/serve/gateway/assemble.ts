@@ -1,5 +1,5 @@
 /** Assembles a response from a whole body or from the chunks of a stream. */
-import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
+import { countOf, type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
 import type { Message, StopReason, ToolCall, TurnTokens } from "../../core/types.ts";
 
@@ -104,9 +104,10 @@ export function assembler(mode: LogprobMode, plain: boolean): Assembler {
       if (failed) error = textOf(failed.message) ?? JSON.stringify(failed);
       if (promptIds.length === 0) promptIds = numbers(body.prompt_token_ids);
       const used = objectOf(body.usage);
-      if (used) {
-        usage = { input: numberOf(used.prompt_tokens) ?? 0, output: numberOf(used.completion_tokens) ?? 0 };
-      }
+      const input = countOf(used?.prompt_tokens ?? 0);
+      const output = countOf(used?.completion_tokens ?? 0);
+      // what is negative would pay a budget back
+      if (used && input !== undefined && output !== undefined) usage = { input, output };
       for (const choice of listOf(body.choices)) takeChoice(choice);
     },
     ended: () => growing.size > 0 && [...growing.values()].every((one) => one.finish !== undefined),

@@ -1,4 +1,5 @@
 /** Several versions in an order: the first that answers a call does. */
+import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { objectOf } from "../../core/json.ts";
@@ -91,19 +92,26 @@ const unsent: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** Reads a refusal to its end, so that its connection can be used again. */
-export async function dumped({ body }: Answered): Promise<void> {
-  let length = 0;
-  try {
+/** Reads a refusal to its end, so that its connection can be used again; one that is long, or does not end soon, is given up. */
+async function dumped({ body }: Answered): Promise<void> {
+  const reading = (async () => {
+    let length = 0;
     for await (const chunk of body) {
       length += chunk.length;
       if (length > mostRefused) return; // leaving the loop closes the connection
     }
-  } catch {
-    // it is of no interest how a refusal ends
-  }
+  })().catch(() => undefined); // it is of no interest how a refusal ends
+  const late = new AbortController();
+  const isOver = await Promise.race([
+    reading.then(() => true),
+    pause(longestRefusal, false, { signal: late.signal }).catch(() => true),
+  ]);
+  late.abort();
+  if (!isOver && body instanceof Readable) body.destroy();
 }
 const mostRefused = 2 ** 16;
+/** In milliseconds: the call waits for it. */
+const longestRefusal = 500;
 
 /** The client's body with the model of a member in place of its own. */
 function forModel(body: Call["body"], model: string | undefined): Call["body"] {

@@ -1,6 +1,6 @@
 /** What a narrowed key may name of the upstream's: only what the gateway recorded for that key. */
 import type { JsonObject } from "../../core/json.ts";
-import type { Only } from "../keys.ts";
+import type { Caller } from "../auth.ts";
 import type { Refused } from "../refusal.ts";
 import type { ReadBody } from "./azure.ts";
 import { namedObjects } from "./namedObjects.ts";
@@ -22,11 +22,13 @@ export function foreignTo(
 }
 
 /**
- * The bytes that the upstream gets. A narrowed key's body is written anew: of a field that stands in it twice, another parser
- * might read the one that was not checked.
+ * The bytes that the upstream gets. The body of a narrowed key, or of one with a budget, is written anew: of a field that stands in it twice,
+ * another parser might read the one that was not checked.
  */
-export const sentFor = (only: Only | undefined, { json, bytes }: ReadBody): string | Uint8Array =>
-  only ? JSON.stringify(json) : bytes;
+export const sentFor = (
+  { only, budget }: Pick<Caller, "only" | "budget">,
+  { json, bytes }: ReadBody,
+): string | Uint8Array => (only || budget ? JSON.stringify(json) : bytes);
 
 const foreign = (field: string): Refused => ({
   status: 403,

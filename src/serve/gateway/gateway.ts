@@ -4,6 +4,7 @@ import { messageOf } from "../../core/errors.ts";
 import { chatBody, readJson } from "../../http/body.ts";
 import type { Recorder, TrafficStore } from "../../store/trafficStore.ts";
 import type { Gate, Gated } from "../auth.ts";
+import { tokensInMessages } from "../costs.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, refusal } from "../refusal.ts";
 import { sendResponse } from "../sendResponse.ts";
@@ -111,7 +112,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const { answerer } = chosen;
       const send = protocol.route === "/chat/completions" ? answerer.chat : answerer.others?.[protocol.route];
       if (!send) return refusal(notSpoken(protocol.route, chosen.version));
-      const unpaid = purse?.refusal(chosen.version, asked.model);
+      const unpaid = purse?.refusal(chosen.version, asked.model, asked.body);
       if (unpaid) return refusal(unpaid);
       const shown = listed(c.req.header("x-whetstone-channels"));
       const { key } = c.var.caller;
@@ -129,11 +130,14 @@ export function gateway(options: GatewayOptions): Gateway {
       const durable = c.req.header("x-whetstone-durable") === "1";
       const owner = { user: named.user, session: opened.session };
       const reader = protocol.reader?.((id, value) => earlier.note(owner, id, value));
-      const ask = reader ? askingAsIs(asked, answerer) : asking(asked, answerer, purse !== undefined);
+      const isCounted = purse !== undefined && protocol.statesUsage !== true;
+      const ask = (reader ? askingAsIs : asking)(asked, answerer, isCounted);
       const plain = assembler(answerer.exact ?? "raw", isPlain(asked, answerer));
       const growing = reader ? readBy(reader, plain) : plain;
-      const call = calls.begin({ underway, growing, durable, resumed, keepsId: ask.asIs === true });
-      return await answer(c, call, send, ask, ask.body ?? sentFor(only, read));
+      const keepsId = ask.asIs === true;
+      const paid = purse?.hold(chosen.version, asked.model, tokensInMessages(asked.prompt), asked.body);
+      const call = calls.begin({ underway, growing, durable, resumed, keepsId, ...(paid && { paid }) });
+      return await answer(c, call, send, ask, ask.body ?? sentFor(c.var.caller, read));
     };
 
   const v1 = new Hono<Gated>();

@@ -1,20 +1,27 @@
 /** Headers that the gateway passes on, in each direction. */
 import type { Context } from "hono";
+import type { Caller, Gated } from "../auth.ts";
 import { holdsOurs } from "../keys.ts";
 import type { Call } from "./answerer.ts";
 
-/** The client's headers and query that backends receive: never Whetstone's own keys. */
-export function passedOn(c: Context): Pick<Call, "headers" | "credentials" | "keyHeader" | "query"> {
+/**
+ * The client's headers and query that backends receive: never Whetstone's own keys.
+ * @param more names of headers beside the usual ones.
+ */
+export function passedOn(
+  c: Context<Gated>,
+  more: readonly string[] = [],
+): Pick<Call, "headers" | "credentials" | "keyHeader" | "query"> {
   const keyHeader = keyHeaders.find((name) => c.req.header(name) !== undefined);
   return {
-    headers: named(c, forUpstream),
+    headers: named(c, [...forUpstream, ...more]),
     credentials: named(c, theirOwn),
     ...(keyHeader === undefined ? {} : { keyHeader }),
-    query: queryWithoutOurs(new URL(c.req.url).search),
+    query: queryFor(c.var.caller, new URL(c.req.url).search),
   };
 }
 
-function named(c: Context, names: readonly string[]): Record<string, string> {
+function named(c: Context<Gated>, names: readonly string[]): Record<string, string> {
   const out: Record<string, string> = {};
   for (const name of names) {
     const value = c.req.header(name);
@@ -27,12 +34,18 @@ function named(c: Context, names: readonly string[]): Record<string, string> {
 const basic = (value: string): string =>
   Buffer.from(/^Basic +(\S+)$/i.exec(value)?.[1] ?? "", "base64").toString("latin1");
 
-/** A query without the parameters that hold a key of this server; the others stay byte for byte. */
-function queryWithoutOurs(query: string): string {
+/**
+ * A query without the parameters that hold a key of this server; the others stay byte for byte. A key with a budget pays for the
+ * model that the body names, and some servers put one of the query in its place.
+ */
+function queryFor({ budget }: Pick<Caller, "budget">, query: string): string {
   const kept = query
     .slice(1)
     .split("&")
-    .filter((parameter) => !holdsOurs([...new URLSearchParams(parameter)].flat().join(" ")));
+    .filter((parameter) => {
+      const [name = "", value = ""] = [...new URLSearchParams(parameter)].flat();
+      return !holdsOurs(`${name} ${value}`) && !(budget && name.trim().toLowerCase() === "model");
+    });
   return query === "" || kept.length === 0 ? "" : `?${kept.join("&")}`;
 }
 

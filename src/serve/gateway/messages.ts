@@ -12,6 +12,7 @@ export const messages: Protocol = {
   read: readRequest,
   expected: "The body has no list of messages. Send a request for a message as Anthropic documents it.",
   reader,
+  statesUsage: true,
 };
 
 /** Fields of the body that the record stores separately. */

@@ -4,6 +4,7 @@ import { messageOf } from "../../core/errors.ts";
 import type { TracedCall } from "../../core/served.ts";
 import type { Recorder } from "../../store/trafficStore.ts";
 import type { Gated } from "../auth.ts";
+import { holdsOurs } from "../keys.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import { sendResponse } from "../sendResponse.ts";
@@ -20,7 +21,7 @@ import type { LiveVersions } from "./versions.ts";
 export interface PassThroughParts {
   readonly versions: LiveVersions;
   readonly calls: RunningCalls;
-  readonly recorder: Pick<Recorder, "recordPassed">;
+  readonly recorder: Pick<Recorder, "recordPassed" | "late">;
   readonly now: () => number;
 }
 
@@ -36,11 +37,16 @@ export const passedThrough =
   ({ versions, calls, recorder, now }: PassThroughParts) =>
   async (c: Context<Gated>, below: string): Promise<Response> => {
     if (calls.isDraining) return refusal(closing);
-    if (!isPlainPath(below)) return refusal(strangePath);
+    const { method } = c.req;
+    if (!passedMethods.has(method)) return refusal(strangeMethod);
+    const path = plainPath(below);
+    if (path === undefined) return refusal(strangePath);
     const { key, budget } = c.var.caller;
     if (budget) return refusal(noPrice);
     const who = identityOf(c, undefined, undefined);
     if (isRefused(who)) return refusal(who);
+    // as for conversations: what is not written yet would be lost in a crash
+    await recorder.late();
     const at = now();
     const id = `pass_${orderedId(at)}`;
     const session = who.session ?? id;
@@ -51,7 +57,6 @@ export const passedThrough =
     const sent = counted(c.req.raw.body ?? undefined, mostPassedBytes);
     const received = { bytes: 0 };
     const leave = calls.beginPassed();
-    const { method } = c.req;
     const end = (status: number | undefined, error?: string): void => {
       const why = error ?? (status !== undefined && status >= 400 ? `status ${status}` : undefined);
       leave();
@@ -60,7 +65,7 @@ export const passedThrough =
         session,
         ...user,
         kind: "passed",
-        name: `${method} /v1${below}`,
+        name: shortened(`${method} /v1${path}`),
         at,
         ms: now() - at,
         ...(why === undefined ? {} : { error: why }),
@@ -77,7 +82,13 @@ export const passedThrough =
     let answered: Answered;
     try {
       const body = method === "GET" || method === "HEAD" ? undefined : sent.body;
-      answered = await answerer.pass({ method, path: below, ...(body && { body }), ...passedHere(c), gone });
+      answered = await answerer.pass({
+        method,
+        path: below,
+        ...(body && { body }),
+        ...passedOn(c, ofBody),
+        gone,
+      });
     } catch (e) {
       const why = gone.aborted ? "the client disconnected" : messageOf(e);
       end(undefined, why);
@@ -87,7 +98,7 @@ export const passedThrough =
     const { status } = answered;
     const head = {
       status,
-      headers: { ...passedBack(answered.headers), ...fileHeaders(answered.headers), ...mine },
+      headers: { ...passedBack(answered.headers), ...fileHeaders(answered.headers), ...noPage, ...mine },
     };
     if (bodiless.has(status)) {
       end(status);
@@ -119,16 +130,11 @@ export function belowBase(url: string): string | undefined {
   return below === undefined || ownNames.has(below.split("/")[1]!) ? undefined : below;
 }
 
-/** Headers of a request with a body of its own kind. */
-function passedHere(c: Context): ReturnType<typeof passedOn> {
-  const passed = passedOn(c);
-  const own: Record<string, string> = {};
-  for (const name of ["content-type", "content-length", "range"]) {
-    const value = c.req.header(name);
-    if (value !== undefined) own[name] = value;
-  }
-  return { ...passed, headers: { ...passed.headers, ...own } };
-}
+/** Headers of a request that say what its body is, or which part of an answer is wanted. */
+const ofBody = ["content-type", "content-length", "content-encoding", "range"];
+
+/** What the provider sends is no page of this server: its scripts would act with the rights of the dashboard. */
+const noPage = { "content-security-policy": "sandbox; default-src 'none'" };
 
 const fileHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
@@ -180,17 +186,49 @@ async function* ending(
 /** Statuses without a body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Whether a path stays below the upstream's own however a server decodes it. */
-const isPlainPath = (path: string): boolean =>
-  path.length <= 2000 &&
-  /^(\/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)+$/.test(path) &&
-  !/(^|\/)\.{1,2}(\/|$)|%(2e|2f|5c|25|00)/i.test(path);
+/** Not TRACE, for one, which would show the client the key that the upstream got. */
+const passedMethods: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+]);
 
+/**
+ * The path decoded, if it stays below the upstream's own however a server decodes it: twice, without what follows a semicolon, or with
+ * the letters that look like dots and slashes. And it holds no key of this server.
+ */
+function plainPath(path: string): string | undefined {
+  if (path.length > 2000 || !/^(\/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)+$/.test(path)) return undefined;
+  let plain: string;
+  try {
+    plain = decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+  const segments = plain.normalize("NFKC").split("/");
+  const strange = segments.some((one) => /[\\%\p{C}]|^[.\s]+(;|$)/u.test(one));
+  return strange || segments.length !== path.split("/").length || holdsOurs(plain) ? undefined : plain;
+}
+
+/** A name that the store takes. */
+const shortened = (name: string): string =>
+  name.length > mostNamed ? `${name.slice(0, mostNamed).toWellFormed()}…` : name;
+const mostNamed = 500;
+
+const strangeMethod: Refused = {
+  status: 405,
+  code: "method_not_allowed",
+  message: `Calls of other paths have the method ${[...passedMethods].join(", ")}.`,
+};
 const strangePath: Refused = {
   status: 400,
   code: "invalid_path",
   message:
-    "A path that is passed on has segments of letters, digits and punctuation, without dots alone or encoded slashes.",
+    "A path that is passed on has segments of letters, digits and punctuation, without dots alone, encoded slashes or a key of this server.",
 };
 const noPrice: Refused = {
   status: 403,

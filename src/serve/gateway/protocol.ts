@@ -39,6 +39,8 @@ export interface Protocol {
   readonly expected: string;
   /** Absent: answers are chat completions. @param note keeps an item of the answer, which later requests may name. */
   reader?(note: (id: string, item: Json) => void): AnswerReader;
+  /** Streams state their usage unasked. */
+  readonly statesUsage?: true;
   /** The id of the earlier response that a request continues. */
   continues?(body: Json | undefined): string | undefined;
 }

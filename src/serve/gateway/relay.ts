@@ -15,11 +15,14 @@ import { type Asking, withId, withoutExtra } from "./asking.ts";
 import type { Assembler } from "./assemble.ts";
 import { type ServerEvent, serverEvents } from "./events.ts";
 import type { End } from "./record.ts";
+import { andUnread, type Unread } from "./unreadUsage.ts";
 
 /** How a call ended. */
 export interface HowEnded extends Omit<End, "at"> {
   /** Replaces `error` in the log, since the error may quote message contents. */
   readonly why?: string;
+  /** What was passed on without being parsed. */
+  readonly unread?: Unread;
 }
 
 /** A response in progress. */
@@ -67,7 +70,11 @@ export async function whole(
     if (read) growing.take(read.body);
     if (read && !failed && !ask.asIs) shown = rewritten(read.text, read.body, ask, id, false) ?? "";
   } catch (e) {
-    how = { status: "failed", error: unreadable(e) };
+    how = {
+      status: "failed",
+      error: unreadable(e),
+      ...(failed ? {} : { unread: andUnread(undefined, bytes) }),
+    };
     if (!failed && isAskedMore(ask)) {
       await end(how).catch(() => undefined);
       return unpassable(messageOf(e), headersNow());
@@ -127,9 +134,11 @@ export async function* relayed({
 }: Passing): AsyncGenerator<Uint8Array> {
   /** Why the rest of the stream is not parsed. */
   let unread: unknown;
+  let unreadPart: Unread | undefined;
   function shownOf({ text, data, unread: beyond }: ServerEvent): string {
     try {
       if (beyond !== undefined) throw new RangeError(beyond);
+      if (unread !== undefined) unreadPart = andUnread(unreadPart, text);
       const chunk = data === undefined || unread !== undefined ? undefined : parsed(data);
       if (chunk === undefined) return text;
       growing.take(chunk);
@@ -137,15 +146,21 @@ export async function* relayed({
     } catch (e) {
       if (isAskedMore(ask)) throw e;
       unread ??= e;
+      unreadPart = andUnread(unreadPart, text);
       return text;
     }
   }
   const asItEnded = (): HowEnded => {
-    if (unread !== undefined) return { status: "failed", error: unreadable(unread) };
+    if (unreadPart) return { status: "failed", error: unreadable(unread), unread: unreadPart };
     return growing.ended() || growing.result().choices.length === 0
       ? { status: "complete" }
       : { status: "cut", error: growing.result().error ?? brokeOff, why: brokeOff };
   };
+  const cutOff = (error: string): HowEnded => ({
+    status: "cut",
+    error,
+    ...(unreadPart && { unread: unreadPart }),
+  });
   let isDone = false;
   try {
     let length = 0;
@@ -171,25 +186,27 @@ export async function* relayed({
       yield Buffer.from(`data: ${JSON.stringify(errorBody(storeRefusal(e)!))}\n\n`);
       return;
     }
-    await end({ status: "cut", error: gone.aborted ? clientGone : messageOf(e) }).catch(() => undefined);
+    await end(cutOff(gone.aborted ? clientGone : messageOf(e))).catch(() => undefined);
     // a broken response must not look complete: destroy the socket, since throwing would make the HTTP server write an error first
     if (!socket?.destroy) throw e;
     socket.destroy();
   } finally {
     // the reader stopped: the client has disconnected
-    await end({ status: "cut", error: clientGone }).catch(() => undefined);
+    await end(cutOff(clientGone)).catch(() => undefined);
   }
 }
 
 /** The text of a response or event as the client gets it; nothing if no part of it is for the client. */
 function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean): string | undefined {
   const given = objectOf(body);
-  if (!given || ask.asIs) return text;
+  if (!given || (ask.asIs && !isAskedMore(ask))) return text;
   const anew = (value: Json): string =>
     event ? `data: ${JSON.stringify(value)}\n\n` : JSON.stringify(value);
   if (isAskedMore(ask)) {
     const shown = withoutExtra(given, ask.extra);
-    return shown === undefined ? undefined : anew({ ...objectOf(shown), ...("id" in given ? { id } : {}) });
+    return shown === undefined
+      ? undefined
+      : anew({ ...objectOf(shown), ...("id" in given && !ask.asIs ? { id } : {}) });
   }
   if (typeof given.id !== "string") return text;
   const changed = withId(text, given.id, id);

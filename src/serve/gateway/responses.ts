@@ -12,6 +12,7 @@ export const responses: Protocol = {
   read: readRequest,
   expected: "The body is no JSON object. Send a request for a response as OpenAI documents it.",
   reader,
+  statesUsage: true,
   continues: (body) => textOf(objectOf(body)?.previous_response_id),
 };
 

@@ -7,6 +7,7 @@ import type { Assembler } from "./assemble.ts";
 import { served, type Underway, withTokens } from "./record.ts";
 import type { HowEnded } from "./relay.ts";
 import type { Cut, Place, SessionTable } from "./sessions.ts";
+import { usageTag, usageWith } from "./unreadUsage.ts";
 
 /** Milliseconds that a call's record may wait until its stored session is read. */
 const mostReading = 1000;
@@ -28,6 +29,8 @@ export interface NewCall {
   readonly resumed: Promise<boolean> | undefined;
   /** Whether the client keeps the id that the upstream gave its answer. */
   readonly keepsId: boolean;
+  /** Called once the call has ended and was counted. */
+  readonly paid?: () => void;
 }
 
 export interface RunningCall extends NewCall {
@@ -100,6 +103,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
     const result = growing.result();
     const status = how.status === "complete" && result.choices.length === 0 ? "failed" : how.status;
     const error = how.error ?? result.error;
+    const unread = how.unread && usageWith(how.unread, result.usage, underway.asked.prompt);
     counts[status]++;
     const exact = answered?.tokens ? withTokens(result.choices, answered.tokens()) : result.choices;
     const choices = status === "failed" ? [] : exact;
@@ -115,11 +119,12 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`);
     }
     if (status !== "complete") log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`);
-    const response = served({ ...underway, id }, { ...result, choices }, place, {
+    const answer = { ...result, choices, ...(unread && { usage: unread.usage }) };
+    const response = served({ ...underway, id }, answer, place, {
       status,
       ...(error === undefined ? {} : { error }),
       at: ending,
-      ...(answered?.tags ? { tags: answered.tags } : {}),
+      tags: { ...answered?.tags, ...(unread?.isEstimated ? { [usageTag]: "estimated" } : {}) },
     });
     if (durable) await recorder.recordDurably(response);
     else recorder.record(response);
@@ -147,6 +152,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
           if (ended === undefined) {
             const mine = record(this, how).finally(() => {
               recording.delete(mine);
+              call.paid?.();
               // in case recording failed before
               sessions.abandon(opened);
               leave();

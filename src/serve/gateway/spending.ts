@@ -1,5 +1,6 @@
 /** Budgets of keys: what each has spent in its period, and whether a call may still be made. */
 import { type Budget, periodEnd, periodStart } from "../../core/budget.ts";
+import { countOf, type Json, type JsonObject } from "../../core/json.ts";
 import type { ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { TrafficStore } from "../../store/trafficStore.ts";
@@ -11,8 +12,13 @@ export const keyTag = "whetstone.key";
 
 /** A key's budget as it stands. */
 export interface Purse {
-  /** Why a call may not be made, if so. @param model that the client names. */
-  refusal(version: Id, model: string): Refused | undefined;
+  /** Why a call may not be made, if so. @param model that the client names. @param body of the request. */
+  refusal(version: Id, model: string, body?: JsonObject): Refused | undefined;
+  /**
+   * Holds back what a call may cost while it runs. @param input tokens of its prompt. @param body of the request, which may limit the output.
+   * @returns gives it back: a recorded call is counted by then.
+   */
+  hold(version: Id, model: string, input: number, body: JsonObject): () => void;
   /** Counts a call that is not recorded. */
   note(version: Id, model: string, tokens: Tokens): void;
 }
@@ -28,6 +34,8 @@ export interface Spending {
 interface Spent {
   readonly from: number;
   usd: number;
+  /** Dollars that running calls may cost. */
+  held: number;
   /** Ids of the calls that were counted while the store is read. */
   readonly counted: Set<Id>;
   reading: boolean;
@@ -38,7 +46,7 @@ const fresh = 2000;
 
 /**
  * Sums are kept in memory; the first call of a key in a period reads what is stored of it. Several servers on one store count
- * each other's calls only then. Calls that run at the same time may exceed a budget by what they cost.
+ * each other's calls only then. Calls that run at the same time may exceed a budget by what they cost beyond what is held back.
  */
 export function spending(
   production: Pick<TrafficStore, "responses" | "prices" | "versions">,
@@ -77,7 +85,7 @@ export function spending(
   async function sumOf(key: Id, from: number, prices: PriceTable): Promise<Spent> {
     let known = spent.get(key);
     if (known?.sum.from !== from) {
-      const sum: Spent = { from, usd: 0, counted: new Set(), reading: true };
+      const sum: Spent = { from, usd: 0, held: 0, counted: new Set(), reading: true };
       known = { sum, ready: read(key, sum, prices) };
       spent.set(key, known);
       // read again by the next call
@@ -93,10 +101,28 @@ export function spending(
       const prices = await current();
       const sum = await sumOf(key, periodStart(budget, now()), prices);
       return {
-        refusal(version, model) {
+        refusal(version, model, body = {}) {
+          const unseen = paidElsewhere.find((name) => !isNothing(body[name]));
+          if (unseen) return unseenCost(unseen);
           const unpriced = prices.of(version, model).find(({ price }) => price === undefined);
           if (unpriced) return noPrice(unpriced.model);
-          return sum.usd >= budget.usd ? isSpent(budget, now()) : undefined;
+          if (sum.usd >= budget.usd) return isSpent(budget, now());
+          return sum.held > 0 && sum.usd + sum.held >= budget.usd ? isHeld : undefined;
+        },
+        hold(version, model, input, body) {
+          const tokens = { input, output: outputOf(body) };
+          const usd = Math.max(
+            0,
+            ...prices.of(version, model).map(({ price }) => (price ? dollars(price, tokens) : 0)),
+          );
+          sum.held += usd;
+          let isHolding = true;
+          return () => {
+            if (isHolding) sum.held -= usd;
+            isHolding = false;
+            // sums of fractions do not come back to nothing
+            if (sum.held < 1e-9) sum.held = 0;
+          };
         },
         note(version, model, tokens) {
           const [priced] = prices.of(version, model);
@@ -113,6 +139,34 @@ export function spending(
   };
 }
 
+/**
+ * Fields of a request with which its cost is not seen: the answer comes later, or other models than the one with the price may give it (OpenRouter,
+ * LiteLLM).
+ */
+const paidElsewhere = ["background", "models", "fallbacks"] as const;
+const isNothing = (value: Json | undefined): boolean =>
+  (value ?? false) === false || (Array.isArray(value) && value.length === 0);
+
+/** Tokens that an answer may have, as the request limits them: many clients state limits that no answer comes near. */
+function outputOf(body: JsonObject): number {
+  const limits = [body.max_tokens, body.max_completion_tokens, body.max_output_tokens];
+  const stated = limits.map(countOf).find((limit) => limit !== undefined);
+  return Math.min(stated ?? usualOutput, mostOutput) * Math.min(countOf(body.n) ?? 1, mostReplies);
+}
+const [usualOutput, mostOutput, mostReplies] = [1000, 4000, 128];
+
+const isHeld: Refused = {
+  status: 429,
+  code: "budget_spent",
+  message:
+    "The rest of this key's budget is held back for calls that are running. Ask again when they have ended.",
+  retryAfter: 1,
+};
+const unseenCost = (field: string): Refused => ({
+  status: 403,
+  code: "no_price",
+  message: `This key has a budget, and what a call with "${field}" costs is not seen. Leave it out, or use a key without a budget.`,
+});
 const noPrice = (model: string): Refused => ({
   status: 403,
   code: "no_price",

@@ -55,15 +55,17 @@ export const passedUnrecorded =
     const chosen = versions.choose({ session: who.session ?? id, response: id, ...user });
     const send = chosen.answerer.others?.[route];
     if (!send) return refusal(notSpoken(route, chosen.version));
-    const model = textOf(objectOf(read.json)?.model) ?? "";
-    const unpaid = purse?.refusal(chosen.version, model);
+    const body = objectOf(read.json) ?? {};
+    const model = textOf(body.model) ?? "";
+    const unpaid = purse?.refusal(chosen.version, model, body);
     if (unpaid) return refusal(unpaid);
     const mine = { "x-whetstone-version": chosen.version };
     const gone = c.req.raw.signal;
     const leave = calls.beginUnrecorded();
+    const paid = purse?.hold(chosen.version, model, tokensIn(read.bytes.length), { max_tokens: 0 });
     try {
       const answered = await send({
-        body: counted(route, read.json, chosen.answerer) ?? sentFor(only, read),
+        body: counted(route, read.json, chosen.answerer) ?? sentFor(c.var.caller, read),
         ...passedOn(c),
         gone,
       });
@@ -80,6 +82,7 @@ export const passedUnrecorded =
     } catch (e) {
       return gone.aborted ? new Response(null, { status: 499 }) : unreachable(messageOf(e), mine);
     } finally {
+      paid?.();
       leave();
     }
   };

@@ -74,10 +74,10 @@ export function upstream(options: UpstreamOptions): Answerer {
       return send();
     });
     if (bodiless.has(answer.statusCode)) {
-      await answer.body.dump();
+      unread(answer);
       throw notFinal(answer.statusCode);
     }
-    return await plainly(answer);
+    return plainly(answer);
   }
   async function pass({ method, path: below, body, headers, gone, query = "", ...keys }: PassedCall) {
     const answer = await pool.request({
@@ -87,7 +87,9 @@ export function upstream(options: UpstreamOptions): Answerer {
       headers: { ...headers, ...credentialsOf(keys), "accept-encoding": "identity" },
       body: body ? Readable.from(body) : null,
     });
-    return await plainly(answer);
+    if (!bodiless.has(answer.statusCode)) return plainly(answer);
+    unread(answer);
+    return { status: answer.statusCode, headers: single(answer.headers), body: Readable.from([]) };
   }
   return {
     ...(model === undefined ? {} : { model }),
@@ -144,17 +146,25 @@ const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 const notFinal = (status: number): Error =>
   new Error(`it responded with status ${status}, which is not a final status`);
 
+/** Gives up a body, whatever comes of it: one that is waited for may never end, and one that nobody reads keeps its connection. */
+function unread({ body, statusCode }: Dispatcher.ResponseData): void {
+  body.on("error", () => {});
+  // these end with their head, and their connection can be used again
+  if (statusCode === 204 || statusCode === 304) body.resume();
+  else body.destroy();
+}
+
 /** An answer with its body decompressed. @throws Error for a status that is not final, or an encoding that nobody accepted. */
-async function plainly(answer: Dispatcher.ResponseData): Promise<Answered> {
+function plainly(answer: Dispatcher.ResponseData): Answered {
   if (answer.statusCode < 200 || answer.statusCode >= 600) {
-    await answer.body.dump();
+    unread(answer);
     throw notFinal(answer.statusCode);
   }
   const headers = single(answer.headers);
   const encoding = headers["content-encoding"] ?? "";
   const body = decoded(answer.body, encoding);
   if (!body) {
-    await answer.body.dump();
+    unread(answer);
     throw new Error(`it responded with the content encoding ${said(encoding)}, although none was accepted`);
   }
   return { status: answer.statusCode, headers, body };

@@ -68,6 +68,23 @@ for (const status of [500, 502, 504]) {
   });
 }
 
+test("a refusal that never ends keeps nobody from the next version, and gives its connection back", async () => {
+  let open = 0;
+  const dripping = await scripted((_, response) => {
+    open++;
+    response.on("close", () => open--);
+    response.writeHead(429, { "content-type": "application/json", "retry-after-ms": "1" }).write("{");
+  });
+  const good = await giving(200);
+  const first = upstream({ url: dripping.url, retries: 1 });
+  const begun = performance.now();
+  assert.equal((await asked({ a: first, b: good.as() })).status, 200);
+  assert.ok(performance.now() - begun < 5000);
+  assert.equal(dripping.asked.length, 2);
+  while (open > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await Promise.all([dripping.close(), good.close()]);
+});
+
 test("a wrong request is answered by the first alone, and the last one's refusal is the answer", async () => {
   const [wrong, busy, good] = [await giving(400), await giving(429), await giving(200)];
   assert.equal((await asked({ a: wrong.as(), b: good.as() })).status, 400);

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as netServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -13,6 +13,7 @@ import type { TracedCall } from "../../../src/core/served.ts";
 import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
 import { counted, ownNames } from "../../../src/serve/gateway/passThrough.ts";
 import { serveProduction } from "../../../src/serve/gateway/server.ts";
+import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
 import { mintKey } from "../../../src/serve/keys.ts";
 import { openTrafficStore } from "../../../src/store/openTrafficStore.ts";
@@ -49,6 +50,8 @@ const provider = createServer(async (request, response) => {
   if (line === "POST /v1/images/generations") return json(200, { created: 1, data: [{ b64_json: "eA==" }] });
   if (line === "GET /v1/models/m") return json(200, { id: "m", object: "model" });
   if (line === "DELETE /v1/nothing") return response.writeHead(204).end();
+  if (line === "GET /v1/page")
+    return response.writeHead(200, { "content-type": "text/html" }).end("<script>alert(1)</script>");
   if (line === "GET /v1/slow") {
     response.writeHead(200, { "content-type": "text/plain" });
     return response.write("a");
@@ -185,10 +188,10 @@ test("narrowed keys, keys with a budget and keys of other scopes pass nothing", 
 });
 
 /** A request whose path is sent as it stands, which `fetch` would tidy. */
-function raw(path: string, method = "GET"): Promise<number> {
+function raw(path: string, method = "GET", headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
-    httpRequest({ hostname, port, path, method }, (response) => {
+    httpRequest({ hostname, port, path, method, headers }, (response) => {
       response.resume();
       resolve(response.statusCode!);
     })
@@ -208,12 +211,87 @@ test("a path cannot leave the upstream's own, and Whetstone's own paths are not 
     "/v1/files//x",
     "/v1//127.0.0.1/x",
     "/v1/files/%252e%252e/x",
+    // servers in Java leave out what follows a semicolon
+    "/v1/..;/admin",
+    "/v1/files/..;x=1/admin",
+    "/v1/..%3b/admin",
+    // a dot in two bytes, as careless decoders read it; IIS's own escape; no escape; control characters
+    "/v1/%c0%ae%c0%ae/admin",
+    "/v1/%u002e%u002e/admin",
+    "/v1/files/%zz",
+    "/v1/files/a%0d%0aX: b".replace(" ", "%20"),
+    "/v1/files/a%7f",
+    `/v1/files/${whole}`,
+    `/v1/files/${whole.replace("_", "%5f")}`,
     `/v1/${"a".repeat(3000)}`,
   ]) {
     assert.ok([400, 404].includes(await raw(path)), path);
   }
   for (const name of ownNames) assert.equal(await raw(`/v1/${name}/x/y`, "PATCH"), 404, name);
   assert.equal(got.length, before);
+});
+
+test("a method that shows the request to whoever sent it, or that nobody uses, is not passed", async () => {
+  const before = got.length;
+  // a provider that answers TRACE would show the operator's key
+  for (const method of ["TRACE", "PURGE", "PROPFIND"])
+    assert.equal(await raw("/v1/files/file-1", method), 405, method);
+  assert.equal(got.length, before);
+  assert.equal(await raw("/v1/files/file-1", "OPTIONS"), 404);
+});
+
+test("no header of a passed call holds a key of ours", async () => {
+  for (const name of ["content-type", "range", "content-encoding", "accept"])
+    await raw("/v1/files", "POST", { [name]: `x; key=${whole}`, "x-api-key": whole });
+  for (const { headers } of got)
+    assert.ok(!JSON.stringify(headers).includes("wst_"), JSON.stringify(headers));
+});
+
+test("a compressed body keeps the name of its compression", async () => {
+  await raw("/v1/files", "POST", { "content-encoding": "gzip" });
+  assert.equal(got.at(-1)!.headers["content-encoding"], "gzip");
+});
+
+test("a page of the provider's is no page of this server: its scripts do not run", async () => {
+  const page = await fetch(`${server.url}/v1/page`);
+  assert.match(page.headers.get("content-security-policy") ?? "", /^sandbox; default-src 'none'/);
+  assert.equal(page.headers.get("x-content-type-options"), "nosniff");
+});
+
+test("an answer of a status without a body ends, although a body comes with it", async () => {
+  let [open, sent] = [0, 0];
+  const lying = netServer((socket) => {
+    open++;
+    socket.on("error", () => {}).on("close", () => open--);
+    socket.once("data", () => {
+      sent++;
+      socket.write("HTTP/1.1 205 Reset Content\r\ncontent-length: 50000000\r\n\r\n");
+      socket.write(Buffer.alloc(4_000_000));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(lying, "listening");
+  const answerer = upstream({ url: `http://127.0.0.1:${(lying.address() as AddressInfo).port}/v1` });
+  const calling = {
+    method: "GET",
+    path: "/x",
+    headers: {},
+    credentials: {},
+    gone: new AbortController().signal,
+  };
+  const answer = await answerer.pass!(calling);
+  assert.equal(answer.status, 205);
+  assert.deepEqual(await Array.fromAsync(answer.body), []);
+  while (open > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(sent, 1);
+  await answerer.close();
+  lying.close();
+});
+
+test("the record names the path as people write it, so that personal data in it can be redacted, and no more than fits", async () => {
+  await raw("/v1/users/ann%40example.com");
+  assert.equal((await lastOf()).name, "GET /v1/users/ann@example.com");
+  await raw(`/v1/${"a".repeat(1500)}`);
+  assert.match((await lastOf()).name, /^GET \/v1\/a{300,500}…$/);
 });
 
 test("every path of Whetstone's own is among the names that are not passed", () => {

@@ -65,7 +65,8 @@ const Whole = memo(({ run, path }: { readonly run: RunDetail; readonly path: str
         </span>
       </p>
       <p class="tabs">
-        <a href={`/runs/${encodeURIComponent(run.id)}/episodes`}>Episodes</a>
+        <a href={`/runs/${encodeURIComponent(run.id)}/episodes`}>Episodes</a>{" "}
+        <a href={`/runs/${encodeURIComponent(run.id)}/tasks`}>Tasks</a>
       </p>
       <Trouble run={run} />
       <Headline run={run} />

@@ -36,7 +36,10 @@ export function Session() {
     );
   const pointedAt = (turns: readonly TurnBody[]): number =>
     turns.findIndex((turn) => `#${encodeURIComponent(turn.id)}` === location.hash);
-  const firstTrajectories = Math.max(20, trajectories.findIndex(({ turns }) => pointedAt(turns) >= 0) + 1);
+  const firstTrajectories = Math.max(
+    withinFirst(trajectories.map(({ turns }) => turns.length)),
+    trajectories.findIndex(({ turns }) => pointedAt(turns) >= 0) + 1,
+  );
   // of many turns, few messages each
   const messages = trajectories.reduce((n, { turns }) => n + turns.length, 0) > 50 ? 3 : 20;
   const whole = signals.filter((s) => s.about.every((t) => t.response === undefined && t.turn === undefined));
@@ -75,7 +78,7 @@ export function Session() {
           <section key={trajectory} aria-label={`Trajectory ${k + 1}`}>
             {k > 0 && <p class="cut">cut: the next prompt is no continuation</p>}
             <ol class="conversation">
-              <Many items={turns} what="turns" first={Math.max(100, pointedAt(turns) + 1)} listed>
+              <Many items={turns} what="turns" first={Math.max(firstTurns, pointedAt(turns) + 1)} listed>
                 {(turn, i) => (
                   <Turn
                     key={turn.id}
@@ -136,6 +139,19 @@ function OtherCall({ call }: { readonly call: TracedCall }) {
   );
 }
 
+/** Turns that are shown at first, of all trajectories together. */
+const firstTurns = 40;
+
+/** How many trajectories have as many turns as are shown at first. @param lengths in turns. */
+function withinFirst(lengths: readonly number[]): number {
+  let turns = 0;
+  const full = lengths.findIndex((n) => {
+    turns += n;
+    return turns >= firstTurns;
+  });
+  return full < 0 ? lengths.length : full + 1;
+}
+
 interface TurnProps {
   readonly turn: TurnBody;
   readonly before: TurnBody | undefined;
@@ -153,6 +169,9 @@ function Turn({ turn, before, messages, signals, reload }: TurnProps) {
   const marked = signals.flatMap((s) => s.about.flatMap((t) => (t.characters ? [t.characters] : [])));
   return (
     <li class="turn" id={turn.id}>
+      {turn.skipped !== undefined && (
+        <p class="faint">{turn.skipped.toLocaleString("en-GB")} earlier messages are not shown.</p>
+      )}
       <Many items={newMessages(turn, before)} what="messages" first={messages}>
         {(message, i) => (
           <div class={`said ${message.role}`} key={`${i} ${message.role}`}>

@@ -7,7 +7,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { ladders } from "../../../worlds/ladders.ts";
 import { best, drawn, grown, type Item } from "./exploring.ts";
-import { improvementOf, newColumn, newTurns } from "./improvement.ts";
+import { improvementOf } from "./improvement.ts";
 import { exit } from "./method.ts";
 
 const cut: Ending = { kind: "truncated", limit: "turns", at: 3 };
@@ -29,13 +29,6 @@ test("improvementOf: the share of what was missing; never below 0; the quality i
   near(improvementOf(attempt([0.5, -0.1], 1)), 0);
   near(improvementOf(attempt([0.2], 0)), 0.2);
   assert.ok(Number.isFinite(improvementOf(attempt([1, 0], 1))));
-});
-
-test("newTurns: the tokens of turns that were taken over are not trained on", () => {
-  const t = attempt([0, 0, 0], 2);
-  const annotated = { trajectories: [t], units: [], notes: {}, signals: [], channels: {} };
-  const { columns } = newTurns().apply(annotated, null, undefined);
-  assert.deepEqual([...columns![newColumn]!.get("t")!], [0, 0, 0, 0, 1, 1]);
 });
 
 test("drawn: in proportion to exp(κ S / max S), uniformly without scores", () => {

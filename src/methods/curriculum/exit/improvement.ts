@@ -1,9 +1,5 @@
-import { overAll, tokenRange } from "../../../common/tokens/tokenRanges.ts";
-import type { Advantage, Feedback } from "../../../core/slots.ts";
+import type { Feedback } from "../../../core/slots.ts";
 import { paid, type Trajectory } from "../../../core/types.ts";
-
-/** Column with 1 for the tokens of turns that this episode made, and 0 for those that it took over. */
-export const newColumn = "new";
 
 /** Quality of an attempt before the turn at which this episode began: the rewards of the turns that it took over. 0 at a start. */
 export const qualityBefore = (t: Trajectory): number =>
@@ -37,26 +33,3 @@ export const improvement =
         value: improvementOf(t),
         source: "environment",
       }));
-
-/**
- * Marks the tokens that an episode made itself in {@link newColumn}; advantages stay as they are. The turns that it took over are
- * its context, and are not trained on.
- * Paper: "Bootstrapping Task Spaces for Self-Improvement".
- */
-export function newTurns(): Advantage<null> {
-  return {
-    name: "newTurns",
-    init: () => null,
-    apply: ({ trajectories }, _state, soFar) => {
-      const column = new Map(
-        trajectories.map((t) => {
-          const own = overAll(t, 1);
-          const first = t.lineage?.turn ?? 0;
-          if (first > 0) own.fill(0, 0, tokenRange(t, { trajectory: t.id, turn: first - 1 })[1]);
-          return [t.id, own] as const;
-        }),
-      );
-      return { advantages: soFar ?? new Map(), next: null, stats: {}, columns: { [newColumn]: column } };
-    },
-  };
-}

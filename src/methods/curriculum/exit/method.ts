@@ -1,9 +1,10 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
+import { newColumn, newTurns } from "../../../advantage/newTurns.ts";
 import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { onColumn } from "../../../objective/onColumn.ts";
 import { exploring, otherApproach } from "./exploring.ts";
-import { improvement, newColumn, newTurns } from "./improvement.ts";
+import { improvement } from "./improvement.ts";
 
 export const exit = method({
   id: "exit",

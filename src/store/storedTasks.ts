@@ -1,0 +1,117 @@
+/** What was taskBlocks: the episodes of each task in each iteration of training, kept when the episodes themselves are not. */
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { Guarded } from "./database.ts";
+import type { RunStore } from "./runStoreTypes.ts";
+import type { Tables, TaskEpisodesTable, TrajectoriesTable } from "./schema.ts";
+import { packedWords } from "./turns.ts";
+
+/** Characters of a task's first words that are kept. */
+const mostAsked = 120;
+/** Rows of one statement. SQLite takes 32,766 values. */
+const atOnce = 500;
+
+/** Replaces what was trained on in an iteration. @param rows of its trajectories. */
+export async function saveTasks(
+  tx: Transaction<Tables>,
+  run: string,
+  iteration: number,
+  rows: readonly TrajectoriesTable[],
+): Promise<void> {
+  await tx.deleteFrom("task_episodes").where("run", "=", run).where("iteration", "=", iteration).execute();
+  const played = rows.filter(({ phase }) => phase === "train");
+  const groups = [...Map.groupBy(played, ({ task, role }) => `${role} ${task}`).values()];
+  const counts = groups.map((of) => countsOf(of as [TrajectoriesTable, ...TrajectoriesTable[]]));
+  const asked = new Map(played.map((row) => [row.task, row]));
+  const tasks = [...asked.values()].map((row) => ({
+    run,
+    task: row.task,
+    asked: packedWords(row).asked.slice(0, mostAsked).toWellFormed(),
+  }));
+  for (let i = 0; i < counts.length; i += atOnce) {
+    await tx
+      .insertInto("task_episodes")
+      .values(counts.slice(i, i + atOnce))
+      .execute();
+    const named = tasks.slice(i, i + atOnce);
+    if (named.length === 0) continue;
+    await tx
+      .insertInto("task_words")
+      .values(named)
+      .onConflict((c) => c.columns(["run", "task"]).doNothing())
+      .execute();
+  }
+}
+
+/** One row for trajectories of the same task and role. */
+function countsOf(of: readonly [TrajectoriesTable, ...TrajectoriesTable[]]): TaskEpisodesTable {
+  const { run, iteration, task, role } = of[0];
+  const ends = of.flatMap(({ success }) => success ?? []);
+  const rewards = of.flatMap(({ reward }) => reward ?? []);
+  return {
+    run,
+    iteration,
+    task,
+    role,
+    episodes: of.length,
+    rated: ends.length,
+    successes: ends.reduce((a, b) => a + b, 0),
+    rewarded: rewards.length,
+    reward: rewards.reduce((a, b) => a + b, 0),
+    low: rewards.length > 0 ? Math.min(...rewards) : null,
+    high: rewards.length > 0 ? Math.max(...rewards) : null,
+  };
+}
+
+export function storedTasks(
+  db: Kysely<Tables>,
+  guarded: Guarded,
+): Pick<RunStore, "taskBlocks" | "taskWords"> {
+  return {
+    taskBlocks: (run, width) =>
+      guarded(async () => {
+        const block = sql<number>`iteration / ${sql.lit(Math.trunc(width))}`;
+        const rows = await db
+          .selectFrom("task_episodes")
+          .select(({ fn }) => [
+            block.as("block"),
+            "task",
+            "role",
+            fn.sum<number | string>("episodes").as("episodes"),
+            fn.sum<number | string>("rated").as("rated"),
+            fn.sum<number | string>("successes").as("successes"),
+            fn.sum<number | string>("rewarded").as("rewarded"),
+            fn.sum<number | string>("reward").as("reward"),
+            fn.countAll<number | string>().as("groups"),
+            sql<number | string>`sum(case when episodes > 1 and low = high then 1 else 0 end)`.as("dead"),
+          ])
+          .where("run", "=", run)
+          .groupBy([block, "task", "role"])
+          .orderBy(block)
+          .orderBy("task")
+          .orderBy("role")
+          .execute();
+        return rows.map(({ block, task, role, rewarded, reward, ...counts }) => ({
+          block: Number(block),
+          task,
+          role,
+          // PostgreSQL returns sums as text
+          episodes: Number(counts.episodes),
+          rated: Number(counts.rated),
+          successes: Number(counts.successes),
+          groups: Number(counts.groups),
+          dead: Number(counts.dead),
+          reward: Number(rewarded) === 0 ? Number.NaN : Number(reward) / Number(rewarded),
+        }));
+      }),
+
+    taskWords: (run) =>
+      guarded(async () => {
+        const rows = await db
+          .selectFrom("task_words")
+          .select(["task", "asked"])
+          .where("run", "=", run)
+          .execute();
+        return new Map(rows.map(({ task, asked }) => [task, asked]));
+      }),
+  };
+}
