@@ -51,6 +51,8 @@ export interface JudgesRun extends JudgesKey {
   readonly best: number | null;
   /** Disagreement of the reward models in the first and the last block. */
   readonly disagreement: readonly [number, number];
+  /** What was paid, and what the audits said, in each iteration. Kept by rows that were made since it is asked for. */
+  readonly watched?: readonly { readonly paid: number; readonly audit: number }[];
   /** Share of pairs that what pays orders as gold does, among replies of the first policy and of the last one. */
   readonly accuracy: readonly [number, number];
 }
@@ -123,6 +125,10 @@ export async function judgesRun(key: JudgesKey): Promise<JudgesRun> {
     points,
     alarm: state?.alarm?.iteration ?? null,
     best: state?.best ?? null,
+    watched: curve.map((metrics) => ({
+      paid: metrics["watch.paid"] ?? Number.NaN,
+      audit: metrics["watch.audit"] ?? Number.NaN,
+    })),
     disagreement: [over(disagreed.slice(0, every)), over(disagreed.slice(-every))],
     accuracy: [first, last].map((chances, i) =>
       accuracyOf({ chances, tasks, world, rewardOf, seed: i }),

@@ -2,7 +2,9 @@
 import { strict as assert } from "node:assert";
 import { after, test } from "node:test";
 import { differentiate } from "../../src/tensor/differentiate.ts";
+import { coreTile } from "../../src/tensor/wgsl/coreProducts.ts";
 import { plan } from "../../src/tensor/wgsl/plan.ts";
+import { rowPadding } from "../../src/tensor/wgsl/productShape.ts";
 import type { ProductOptions, ProductShape } from "../../src/tensor/wgsl/products.ts";
 import { product, splitsOf } from "../../src/tensor/wgsl/products.ts";
 import { weights } from "./support.ts";
@@ -95,15 +97,36 @@ test("a sum over K is split by the weights' shape alone where rows are few, and 
   const few = (M: number): number =>
     splitsOf(
       { M, N: 576, K: 576, batch: none, transposeA: false, transposeB: true, scale: 1, plus: "nothing" },
-      { tiles: "large", fewRows: true },
+      { tiles: "large", precision: "f32", fewRows: true },
     );
   assert.equal(few(16), few(128));
   assert.ok(few(16) > 1);
-  const gradient = (K: number): number =>
+  const gradient = (K: number, precision: "f32" | "f16"): number =>
     splitsOf(
       { M: 512, N: 512, K, batch: none, transposeA: true, transposeB: false, scale: 1, plus: "result" },
-      { tiles: "large" },
+      { tiles: "large", precision },
     );
-  assert.equal(gradient(6144), 8);
-  assert.equal(gradient(256), 1);
+  assert.equal(gradient(6144, "f32"), 16);
+  assert.equal(gradient(6144, "f16"), 16);
+  for (const precision of ["f32", "f16"] as const) assert.equal(gradient(256, precision), 1);
+});
+
+test("a tile for tensor cores divides what it may not write beyond, and is small where the product is", () => {
+  const of = (M: number, N: number, K: number, padded: boolean) =>
+    coreTile(
+      { M, N, K, batch: none, transposeA: false, transposeB: true, scale: 1, plus: "nothing", splits: 1 },
+      padded,
+    );
+  const sides = (tile: ReturnType<typeof of>) => tile && [tile.BM, tile.BN];
+  assert.deepEqual(sides(of(6144, 3072, 576, true)), [192, 192]);
+  assert.deepEqual(sides(of(64, 576, 576, true)), [64, 64]);
+  assert.equal(of(100, 576, 576, false), undefined); // 100 rows are no whole tile, and there is no room
+  assert.equal(of(6144, 100, 576, true), undefined);
+  for (const M of [64, 100, 960, 1000, 6144]) {
+    for (const N of [64, 576, 1536, 49152]) {
+      const tile = of(M, N, 576, true)!;
+      assert.equal(N % tile.BN, 0);
+      assert.ok(M % tile.BM === 0 || rowPadding % tile.BM === 0);
+    }
+  }
 });

@@ -1,4 +1,5 @@
 /** Products on tensor cores. */
+import { sizeOf } from "../shape.ts";
 import {
   baseOf,
   bindingsOfResult,
@@ -9,6 +10,7 @@ import {
   type ProductOptions,
   type ProductShape,
   range,
+  rowPadding,
   type Side,
   sidesOf,
 } from "./productShape.ts";
@@ -16,27 +18,72 @@ import {
 /** Side of the square blocks that tensor cores multiply. */
 const unit = 16;
 
-/** The tile for tensor cores, or undefined where the shape does not suit them. */
-export function coreTile(
+/** A workgroup's tile, and how its subgroups share it. */
+export interface CoreTile {
+  readonly BM: number;
+  readonly BN: number;
+  /** Depth of the tiles in shared memory. */
+  readonly BK: number;
+  /** Subgroups, and how many of them stand side by side. */
+  readonly subgroups: number;
+  readonly across: number;
+}
+
+/**
+ * Tiles, with the rate at which each works where it keeps the whole device busy, in TFLOP/s as `bench/gpu/tiles.ts` measured on an H200: large
+ * ones read and convert less for each product. Only their order and their rough size matter.
+ */
+const tiles: readonly (CoreTile & { readonly rate: number })[] = [
+  { BM: 192, BN: 192, BK: 32, subgroups: 8, across: 4, rate: 230 },
+  { BM: 256, BN: 128, BK: 32, subgroups: 8, across: 2, rate: 200 },
+  { BM: 128, BN: 192, BK: 32, subgroups: 8, across: 4, rate: 185 },
+  { BM: 192, BN: 128, BK: 32, subgroups: 8, across: 4, rate: 180 },
+  { BM: 128, BN: 128, BK: 32, subgroups: 8, across: 4, rate: 140 },
+  { BM: 192, BN: 64, BK: 32, subgroups: 4, across: 2, rate: 100 },
+  { BM: 96, BN: 96, BK: 32, subgroups: 4, across: 2, rate: 90 },
+  { BM: 64, BN: 64, BK: 32, subgroups: 4, across: 2, rate: 88 },
+];
+/** Subgroups that a large device runs at once, eight for each of its processors. */
+const atOnce = 8 * 128;
+/** Bytes a second at which parts of a sum are written and joined. */
+const joined = 3e12;
+
+/** Seconds of a product by a tile, roughly: its last wave of workgroups takes as long as a full one. */
+function secondsOf({ BM, BN, subgroups, rate }: (typeof tiles)[number], s: ProductShape): number {
+  const { M, N, K, batch, splits } = s;
+  const groups = over(M, BM) * over(N, BN) * countOf(s);
+  const slots = atOnce / subgroups;
+  const flops = 2 * BM * BN * (K / splits) * slots * over(groups, slots);
+  const parts = splits > 1 ? 4 * (splits + 1) * M * N * sizeOf(batch.of) : 0;
+  return flops / (rate * 1e12) + parts / joined;
+}
+
+/** The tile for tensor cores and its seconds, or undefined where the shape does not suit them. @param padded whether rows may be written up to {@link rowPadding}. */
+function fastest(
   s: ProductShape,
   padded: boolean,
-): { readonly BM: number; readonly BN: number } | undefined {
+): { readonly tile: CoreTile; readonly seconds: number } | undefined {
   const { M, N, K, transposeA, transposeB, batch } = s;
-  const count = countOf(s);
   if (batch.of.length > 1 || K < 64 || M < 32) return undefined;
   if ((transposeA ? M : K) % 4 !== 0 || (transposeB ? K : N) % 4 !== 0) return undefined;
-  const sizes = [
-    [128, 128],
-    [128, 64],
-    [64, 128],
-    [64, 64],
-  ] as const;
-  for (const [BM, BN] of sizes) {
-    if (N % BN !== 0 || ((!padded || count > 1) && M % BM !== 0)) continue;
-    if (over(M, BM) * (N / BN) * count < 128 && (BM > 64 || BN > 64)) continue;
-    return { BM, BN };
-  }
-  return undefined;
+  const whole = !padded || countOf(s) > 1;
+  return tiles
+    .filter(({ BM, BN }) => N % BN === 0 && (M % BM === 0 || (!whole && rowPadding % BM === 0)))
+    .map((tile) => ({ tile, seconds: secondsOf(tile, s) }))
+    .toSorted((a, b) => a.seconds - b.seconds)[0];
+}
+
+export const coreTile = (s: ProductShape, padded: boolean): CoreTile | undefined => fastest(s, padded)?.tile;
+
+/** Into how many parts the sum of a weight gradient is split on tensor cores, by its shape; undefined where it does not suit them. */
+export function coreSplits(s: Omit<ProductShape, "splits">): number | undefined {
+  const fits = [1, 2, 4, 8, 16]
+    .filter((splits) => splits === 1 || (s.K % (64 * splits) === 0 && s.K / splits >= 256))
+    .flatMap((splits) => {
+      const seconds = fastest({ ...s, splits }, false)?.seconds;
+      return seconds === undefined ? [] : [{ splits, seconds }];
+    });
+  return fits.toSorted((a, b) => a.seconds - b.seconds)[0]?.splits;
 }
 
 /** Loads of a thread from memory into registers, and from there as f16 into a tile of shared memory in the stored order. */
@@ -90,15 +137,12 @@ function coreLoader(
 /** Products on tensor cores: factors are rounded to f16 on their way into shared memory, and sums are f32. */
 export function coreProduct(
   s: ProductShape,
-  { BM, BN }: { BM: number; BN: number },
+  { BM, BN, BK, subgroups, across }: CoreTile,
   options: ProductOptions,
 ): ProductKernel {
   const { M, N, scale, plus } = s;
   const depth = depthOf(s);
-  const BK = 32;
-  const subgroups = BM * BN >= 16384 ? 8 : 4;
   const threads = 32 * subgroups;
-  const across = subgroups === 8 ? 4 : 2;
   const [SM, SN] = [BM / (subgroups / across), BN / across];
   const [down, right] = [range(SM / unit), range(SN / unit)];
   const [a, b] = sidesOf(s, BM, BN);

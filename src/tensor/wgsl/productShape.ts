@@ -41,8 +41,8 @@ export interface ProductKernel {
 export const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 export const over = (n: number, by: number): number => Math.ceil(n / by);
 
-/** Rows beyond a product's own, which kernels for tensor cores fill with whatever comes. */
-const rowPadding = 128;
+/** Outputs have room for a multiple of this many rows: kernels for tensor cores fill whole tiles. */
+export const rowPadding = 384;
 
 /** Bytes of the memory for an output of this shape: whole tiles of rows fit. */
 export function roomFor(shape: Shape): number {

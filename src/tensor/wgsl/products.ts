@@ -2,7 +2,7 @@
  * Kernels of matrix products. Each thread adds up its elements of the result in ascending order of k, whatever the tile, so a row
  * of a product has the same bits in a batch of any size.
  */
-import { coreProduct, coreTile } from "./coreProducts.ts";
+import { coreProduct, coreSplits, coreTile } from "./coreProducts.ts";
 import {
   baseOf,
   bindingsOfResult,
@@ -19,7 +19,7 @@ import {
 
 export { type ProductOptions, type ProductShape, roomFor } from "./productShape.ts";
 
-interface Tile {
+export interface Tile {
   /** Rows, columns and depth of a workgroup's tile. */
   readonly BM: number;
   readonly BN: number;
@@ -30,10 +30,13 @@ interface Tile {
 }
 
 function tileOf(s: ProductShape): Tile {
-  const { M, N } = s;
+  const { M, N, transposeA, transposeB } = s;
   if (M <= 32) return { BM: 32, BN: 32, BK: 32, TM: 4, TN: 4 };
-  const large = over(M, 128) * over(N, 128) * countOf(s);
-  if (large >= 100 && M >= 128 && N >= 128) return { BM: 128, BN: 128, BK: 16, TM: 8, TN: 8 };
+  const across = over(M, 128) * countOf(s);
+  // as bench/gpu/tiles.ts measured: b is read along N without being turned, and a wider tile reads less of it
+  if (M >= 128 && N >= 128 && !transposeA && !transposeB && across * over(N, 128) >= 100)
+    return { BM: 128, BN: 128, BK: 8, TM: 8, TN: 8 };
+  if (M >= 128 && N >= 64 && across * over(N, 64) >= 100) return { BM: 128, BN: 64, BK: 16, TM: 8, TN: 4 };
   return { BM: 64, BN: 64, BK: 32, TM: 4, TN: 4 };
 }
 
@@ -100,10 +103,10 @@ function loader(side: Side, BK: number, K: number, threads: number, shared: stri
 }
 
 /** Products in f32 by tiles in registers, with the next tile loaded while this one is used. */
-function f32Product(s: ProductShape, options: ProductOptions): ProductKernel {
+export function f32Product(s: ProductShape, options: ProductOptions, tile = tileOf(s)): ProductKernel {
   const { M, N, batch, scale, plus } = s;
   const depth = depthOf(s);
-  const { BM, BN, BK, TM, TN } = tileOf(s);
+  const { BM, BN, BK, TM, TN } = tile;
   const [across, threads] = [BN / TN, (BM / TM) * (BN / TN)];
   const [a, b] = sidesOf(s, BM, BN);
   const halves = 2 * (BM + BN) * BK * 4 <= options.sharedBytes ? 2 : 1;
@@ -220,7 +223,7 @@ export const mostFewRows = 128;
  */
 export function splitsOf(
   s: Omit<ProductShape, "splits">,
-  { tiles, fewRows = false }: Pick<ProductOptions, "tiles" | "fewRows">,
+  { tiles, precision, fewRows = false }: Pick<ProductOptions, "tiles" | "precision" | "fewRows">,
 ): number {
   const { M, N, K, batch, transposeA, transposeB } = s;
   if (batch.of.length > 0) return 1;
@@ -234,9 +237,11 @@ export function splitsOf(
     return fits.find((n) => columns * n >= 2 * enough) ?? fits.at(-1) ?? 1;
   }
   if (tiles === "none" || !transposeA || transposeB) return 1;
+  const onCores = precision === "f16" ? coreSplits(s) : undefined;
+  if (onCores !== undefined) return onCores;
   let splits = 1;
   while (
-    over(M, 128) * over(N, 128) * splits < enough &&
+    over(M, 128) * over(N, 64) * splits < 4 * enough &&
     splits < 16 &&
     K % (splits * 64) === 0 &&
     K / (splits * 2) >= 256
