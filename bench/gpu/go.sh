@@ -23,17 +23,27 @@ ours 60 about
 check
 [ "${1:-all}" = check ] && exit
 ours 60 products
-for p in f32 f16; do
-  for size in 0.5M 25M; do ours 40 train $size $p 32; done
-  ours 60 train 135M $p 8
-done
-for p in f32 bf16; do
-  for size in 0.5M 25M; do peer 60 train $size $p 32; done
-  peer 60 train 135M $p 8
+# each row right before the one that it is compared with
+while read -r size precision rows theirs; do
+  ours 60 train "$size" "$precision" "$rows"
+  peer 60 train "$size" "$theirs" "$rows"
+done << 'ROWS'
+135M f16 32 bf16
+135M f16 8 bf16
+135M f32 8 f32
+25M f16 32 bf16
+25M f32 32 f32
+0.5M f32 32 f32
+360M f16 8 bf16
+ROWS
+for size in 25M 135M; do
+  ours 60 iterate $size f16
+  peer 90 iterate $size bf16 # TRL
 done
 for size in 0.5M 25M 135M; do
-  for rows in 32 64; do ours 60 decode $size f32 $rows; done
+  for rows in 32 64; do
+    ours 60 decode $size f32 $rows
+    peer 90 decode $size bf16 $rows
+  done
 done
-for size in 0.5M 25M 135M; do peer 90 decode $size f32 32; done
-for size in 25M 135M; do ours 60 iterate $size f16; done
 echo "figures: $results"
