@@ -43,9 +43,9 @@ export async function within<T>(ms: number, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Like `test`, but skipped without a browser, and {@link within} a minute. */
-export function pageTest(title: string, work: () => Promise<void>): void {
-  test(title, { skip: noBrowser }, () => within(most, work));
+/** Like `test`, but skipped without a browser, and {@link within} a minute or as long as is stated. */
+export function pageTest(title: string, work: () => Promise<void>, ms = most): void {
+  test(title, { skip: noBrowser }, () => within(ms, work));
 }
 
 /**
