@@ -8,6 +8,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import { budget } from "../engine/chat/budget.ts";
 import { chatModel } from "../engine/chat/chat.ts";
 import { openLedger } from "../engine/chat/ledger.ts";
+import { statedNumber } from "./numbers.ts";
 import { number } from "./output.ts";
 import { replyTokensOf } from "./sampling.ts";
 
@@ -30,10 +31,7 @@ export interface ChatFlags {
 /** Adds what {@link chatOf} reads. */
 export const withChatFlags = (command: Command): Command =>
   command
-    .option(
-      "--chat <url>",
-      "measure a model behind an OpenAI-compatible address, e.g. http://127.0.0.1:8080/v1",
-    )
+    .option("--chat <url>", "a model behind an OpenAI-compatible address, e.g. http://127.0.0.1:8080/v1")
     .option(
       "--model <folder|file.gguf|owner/name>",
       "pretrained model: a folder, a file, or a name on the Hugging Face Hub; with --chat: name of one of the API's models",
@@ -41,6 +39,11 @@ export const withChatFlags = (command: Command): Command =>
     .option(
       "--key-env <name>",
       "with --chat: environment variable that holds the key (default: OPENAI_API_KEY)",
+    )
+    .option(
+      "--max-calls <n>",
+      "with --chat: stop before more requests than this reach the provider",
+      (text: string) => statedNumber("--max-calls", text, 1),
     )
     .option("--max-spend <usd>", "with --chat and --price: stop before more than this is spent")
     .option("--price <in,out>", "with --chat: dollars per million tokens read and written, e.g. 0.25,2")

@@ -1,5 +1,6 @@
 /** `whetstone judge`: whether a judge can be trusted, held against what people prefer. */
 
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Command, Option } from "commander";
@@ -82,11 +83,13 @@ export function addJudge(program: Command, io: Io): void {
       "--evaluator <file>",
       "module whose default export is an evaluator that compares or scores, or a file of --distil",
     )
-    .option(
-      "--judge <file>",
-      "such a module as one judge among several; once for each, and --chat is one more",
-      (file: string, before: readonly string[]) => [...before, file],
-      [] as readonly string[],
+    .addOption(
+      new Option(
+        "--judge <file>",
+        "such a module as one judge among several; once for each, and --chat is one more",
+      )
+        .argParser((file: string, before: readonly string[]) => [...before, file])
+        .default([], "none"),
     )
     .addOption(
       new Option(
@@ -140,6 +143,7 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
     await audit({ what, runs: options.store, panel, seed, timeoutSeconds, concurrency, limit }, io);
     return;
   }
+  if (what === undefined && options.live) throw nothingLive();
   if (what !== undefined && options.live) {
     const surplus = (["against", "out", "limit", "estimate"] as const).find(
       (name) => options[name] !== undefined,
@@ -163,6 +167,14 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   const { out, store: runs, estimate = false } = options;
   await score({ what, out, runs, panel, rule, seed, timeoutSeconds, concurrency, limit, estimate }, io);
 }
+
+const nothingLive = (): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "judge",
+    got: "--live without a store",
+    expected: "the traffic store that the gateway records in",
+    fix: "Name it, for example: whetstone judge runs/whetstone.sqlite --live",
+  });
 
 const besideLive = (name: string): WhetstoneError =>
   new WhetstoneError("option.range", {
@@ -347,7 +359,7 @@ async function textOf(file: string): Promise<string> {
   } catch (e) {
     throw new WhetstoneError("option.range", {
       where: "--against",
-      got: `${file} (${messageOf(e)})`,
+      got: existsSync(file) ? `${file} (${messageOf(e)})` : `${file}, which is not there`,
       expected: "a file of labels, one JSON object a line",
       fix: "Check the path.",
       cause: e,

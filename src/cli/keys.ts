@@ -1,6 +1,7 @@
 /** `whetstone keys`: who may ask the gateway and the inbox for what. */
 import { type Command, Option } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
+import type { Budget } from "../core/budget.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { isLive, mintKey, type Only, scopes } from "../serve/keys.ts";
@@ -56,6 +57,7 @@ export function addKeys(program: Command, io: Io): void {
       const now = Date.now();
       const { expires } = options;
       const only = onlyOf(options);
+      requireSpender(options);
       const { secret, key } = mintKey(
         {
           label,
@@ -76,7 +78,7 @@ export function addKeys(program: Command, io: Io): void {
         io.say(
           secret,
           "",
-          `Save it now: it is not shown again. Its scopes: ${key.scopes.join(", ")}${until(key)}.`,
+          `Save it now: it is not shown again. Its scopes: ${key.scopes.join(", ")}${until(key)}${key.budget ? `; its budget: ${said(key.budget)}` : ""}.`,
         );
       }
     });
@@ -91,17 +93,7 @@ export function addKeys(program: Command, io: Io): void {
             "No keys yet. Create one with: whetstone keys create app --scope chat --scope feedback",
           );
         }
-        const rows = found
-          .toSorted((a, b) => a.created - b.created)
-          .map((key) => [
-            key.label,
-            key.id,
-            key.scopes.join(" "),
-            narrow(key.only),
-            key.budget ? `$${key.budget.usd} ${key.budget.per}` : "",
-            day(key.created),
-            stateOf(key),
-          ]);
+        const rows = found.toSorted((a, b) => a.created - b.created).map(rowOf);
         io.say(
           ...table(["label", "id", "scopes", "only", "budget", "made (UTC)", "state"], rows, roomOf(io)),
         );
@@ -131,6 +123,29 @@ export function addKeys(program: Command, io: Io): void {
         io.say(`${key.label} (${key.id}) is revoked. Running servers reject it within two seconds.`);
       }),
     );
+}
+
+const rowOf = (key: AccessKey): readonly string[] => [
+  key.label,
+  key.id,
+  key.scopes.join(" "),
+  narrow(key.only),
+  key.budget ? said(key.budget) : "",
+  day(key.created),
+  stateOf(key),
+];
+
+const said = ({ usd, per }: Budget): string => `$${usd}${per === "ever" ? " in all" : `/${per}`}`;
+
+/** @throws WhetstoneError `option.range` for a budget of a key that can call no model. */
+function requireSpender({ budget, scope }: CreateOptions): void {
+  if (budget === undefined || scope.includes("chat") || scope.includes("admin")) return;
+  throw new WhetstoneError("option.range", {
+    where: "--budget",
+    got: `"${budget}" for a key of scope ${scope.join(", ")}`,
+    expected: "a key that can call models, since nothing else costs anything",
+    fix: "Add --scope chat, or leave --budget out.",
+  });
 }
 
 function onlyOf({ session, response, user }: CreateOptions): Only | undefined {

@@ -37,9 +37,7 @@ export async function loadModule(file: string): Promise<unknown> {
     throw broken(
       `"${messageOf(e).split("\n")[0]}" while loading it`,
       "a module that loads",
-      missingPackage.test(messageOf(e))
-        ? "Install the package in the folder of the file; a folder that whetstone init makes has whetstone."
-        : "Correct the file.",
+      fixOf(messageOf(e)),
       e,
     );
   }
@@ -51,7 +49,15 @@ export async function loadModule(file: string): Promise<unknown> {
   );
 }
 
-const missingPackage = /^Cannot find package/;
+/** A clone's own files import the package by its name from `dist/`, which is there once it was built. */
+const unbuilt = `Cannot find module '${join(import.meta.dirname, "..", "..", "dist")}`;
+
+function fixOf(message: string): string {
+  if (message.startsWith(unbuilt)) return "Build this clone of Whetstone first: npm run build.";
+  return message.startsWith("Cannot find package")
+    ? "Install the package in the folder of the file; a folder that whetstone init makes has whetstone."
+    : "Correct the file.";
+}
 
 /** What Node says of a module's syntax in a file that it reads as CommonJS. */
 const outsideModule = /outside a module|Unexpected token 'export'|bodies of modules/;

@@ -29,6 +29,7 @@ export function addPrices(program: Command, io: Io): void {
     .argument("<in,out>", "dollars per million tokens read and written, such as 0.25,2")
     .addOption(trafficStoreOption())
     .action(async (model: string, stated: string, { store }: StoreFlags) => {
+      requireName(model);
       const price: ModelPrice = { id: model, ...priceIn(stated) };
       await withTrafficStore(store, (production) => production.putPrice(price));
       io.record({ type: "price", ...price });
@@ -146,6 +147,18 @@ export function addCosts(program: Command, io: Io): void {
         "there",
       ),
     );
+}
+
+/** @throws WhetstoneError `option.range` for a * that is not at the end: it would stand for itself, and no model is called so. */
+function requireName(model: string): void {
+  const at = model.indexOf("*");
+  if (model !== "" && (at === -1 || at === model.length - 1)) return;
+  throw new WhetstoneError("option.range", {
+    where: "prices set",
+    got: `the model "${model}"`,
+    expected: "a model's name, with at most one *, at its end",
+    fix: "Write for example gpt-5-mini or 'gpt-5*'.",
+  });
 }
 
 /** Reads "0.25,2". */

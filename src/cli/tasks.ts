@@ -24,7 +24,7 @@ export function addTasks(program: Command, io: Io): void {
   addCommand(
     program,
     "tasks",
-    "Show which tasks a run taskBlocks: solved, at the frontier, unsolved; and what they taught.",
+    "Show which tasks a run trained on: solved, at the frontier, unsolved; and what they taught.",
     [
       "whetstone tasks facts-grpo-1",
       "whetstone tasks facts-grpo-1 --order progress",
@@ -109,7 +109,7 @@ function show(
       roomOf(io),
     ),
     "",
-    `A group whose episodes all get the same reward is dead: it teaches nothing. ${percent(last.dead)} were, in the last ${counted(width, "iteration")}.`,
+    `A group whose episodes all get the same reward is dead: it teaches nothing. ${percent(last.dead)} were, in the last ${width === 1 ? "iteration" : counted(width, "iteration")}.`,
     ...(shown.length < tasks.length ? [`${tasks.length - shown.length} more: --limit ${tasks.length}`] : []),
   );
 }

@@ -1,4 +1,4 @@
-/** What a run taskBlocks: which of its tasks are solved, which teach something, and which nothing. */
+/** What a run trained on: which of its tasks are solved, which teach something, and which nothing. */
 import { wilsonInterval } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
 import type { RunStore, TaskBlock } from "../store/runStore.ts";

@@ -43,6 +43,14 @@ export interface Problem {
 export function defineProblem(problem: Problem): Problem {
   // JavaScript callers and casts may pass anything
   const given = (problem ?? {}) as { readonly [K in keyof Problem]?: unknown };
+  if (typeof given !== "object") {
+    throw new WhetstoneError("config.invalid", {
+      where: "problem",
+      got: typeof given === "function" ? "a function" : JSON.stringify(given),
+      expected: "an object with name, summary, starts and score",
+      fix: "Make it with defineProblem({ … }).",
+    });
+  }
   const isSaid = (x: unknown): boolean => typeof x === "string" && x.trim() !== "";
   const isNumber = (x: unknown): boolean => x === undefined || Number.isFinite(x);
   const moves = given.moves as Partial<Record<"of" | "apply", unknown>> | undefined;
@@ -70,7 +78,7 @@ export function defineProblem(problem: Problem): Problem {
   for (const [field, value, fits, expected] of needs) {
     if (fits) continue;
     throw new WhetstoneError("config.invalid", {
-      where: `problem ${isSaid(given.name) ? `"${given.name}"` : ""}: ${field}`,
+      where: `problem${isSaid(given.name) ? ` "${given.name}"` : ""}: ${field}`,
       got: value === undefined ? "nothing" : typeof value === "object" ? "another object" : String(value),
       expected,
       fix: "Correct it where the problem is defined.",

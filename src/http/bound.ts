@@ -2,6 +2,12 @@
 import type { Server } from "node:http";
 import { WhetstoneError } from "../core/errors.ts";
 
+const refusals: Readonly<Record<string, string>> = {
+  EADDRINUSE: "a port that another process listens on (EADDRINUSE)",
+  EADDRNOTAVAIL: "an address that is not this machine's (EADDRNOTAVAIL)",
+  EACCES: "a port that this user may not open (EACCES)",
+};
+
 /**
  * Listens. @param port 0: any free port.
  * @returns its URL, without a trailing slash.
@@ -15,7 +21,7 @@ export async function bound(server: Server, host: string, port: number): Promise
   }).catch((cause: NodeJS.ErrnoException) => {
     throw new WhetstoneError("config.invalid", {
       where: `${host}:${port}`,
-      got: cause.code ?? cause.message,
+      got: refusals[cause.code ?? ""] ?? cause.code ?? cause.message,
       expected: "an address of this machine with a free port",
       fix: "Choose another --port or --host.",
       cause,

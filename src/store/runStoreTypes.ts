@@ -82,6 +82,8 @@ export interface TrajectorySearch {
   readonly from?: number | undefined;
   readonly until?: number | undefined;
   readonly phase?: string | undefined;
+  /** The task's id. */
+  readonly task?: string | undefined;
   readonly outcome?: Outcome | undefined;
   /** Rewards, both ends included. */
   readonly least?: number | undefined;

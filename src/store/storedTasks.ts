@@ -1,4 +1,4 @@
-/** What was taskBlocks: the episodes of each task in each iteration of training, kept when the episodes themselves are not. */
+/** What was trained on: the episodes of each task in each iteration of training, kept when the episodes themselves are not. */
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Guarded } from "./database.ts";
 import type { RunStore } from "./runStoreTypes.ts";

@@ -95,6 +95,7 @@ function searched(db: Kysely<Tables>, run: string, search: TrajectorySearch) {
   if (search.from !== undefined) query = query.where("iteration", ">=", search.from);
   if (search.until !== undefined) query = query.where("iteration", "<", search.until);
   if (search.phase !== undefined) query = query.where("phase", "=", search.phase);
+  if (search.task !== undefined) query = query.where("task", "=", search.task);
   if (search.least !== undefined) query = query.where("reward", ">=", search.least);
   if (search.most !== undefined) query = query.where("reward", "<=", search.most);
   switch (search.outcome) {

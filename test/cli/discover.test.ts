@@ -116,7 +116,10 @@ test("what is no problem, and what does not go together, gets one line", async (
     "raised",
     `score: () => 1, moves: { of() { throw new Error("boom"); }, apply: () => "b" }`,
   );
+  const three = join(folder, "three.ts");
+  writeFileSync(three, "export default 3;");
   for (const [args, expected] of [
+    [[three], /problem: got 3, expected an object with name, summary, starts and score/],
     [[scoreless], /problem "scoreless": start 1: got an error: boom, expected a score/],
     [[still], /start 1: got a list of 0, expected moves\.of\(start\), a list of texts/],
     [[raised], /start 1: got an error: boom, expected moves\.of/],
@@ -153,6 +156,11 @@ test("a model behind an API writes whole candidates, which it is told the scores
   const model = ["--chat", url, "--model", "tiny", "--cache", join(folder, "cache")];
   const size = ["--groups", "1", "--group-size", "2", "--evaluations", "21"];
   process.env.OPENAI_API_KEY ??= "sk-test";
+  const few = ["--cache", join(folder, "other cache"), "--max-calls", "1", "--out", join(folder, "few")];
+  const stopped = await inProcess(["discover", problem("few"), ...model, ...size, ...few]);
+  assert.equal(stopped.code, 1, stopped.err);
+  assert.match(stopped.err, /1 calls of 1 used/);
+  asked.length = 0;
   const { code, err } = await inProcess(["discover", problem("asked"), ...model, ...size, "--out", out]);
   assert.equal(code, 0, err);
   const { score, lineage, evaluations } = readJson(out);

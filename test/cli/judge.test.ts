@@ -77,12 +77,14 @@ test("judge: broken labels, a module that is no judge, two judges and none are o
     [
       ["--against", join(folder, "none.jsonl"), "--evaluator", first],
       2,
-      /--against: got .*none\.jsonl.*Check the path/,
+      /--against: got .*none\.jsonl, which is not there, expected a file of labels.*Check the path/,
     ],
     [["--against", file, "--evaluator", empty], 2, /empty\.ts: got .*an evaluator with compare or score/],
     [["--against", file], 2, /no judge/],
     [["--against", file, "--evaluator", first, "--chat", "http://127.0.0.1:1/v1"], 2, /both/],
     [["--evaluator", first], 2, /--against/],
+    [["--live"], 2, /judge: got --live without a store, expected the traffic store/],
+    [["--against", file, "--evaluator", first, "--max-calls", "0"], 2, /--max-calls: got "0"/],
     [["--against", file, "--evaluator", first, "--timeout", "0"], 2, /--timeout: got "0"/],
   ];
   for (const [args, code, said] of cases) {

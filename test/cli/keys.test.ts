@@ -31,3 +31,19 @@ test("a key is shown once, listed without its secret, and revoked by its label",
   // the label is free again
   assert.equal((await keys("create", "app", "--scope", "read")).code, 0);
 });
+
+test("a budget is said when the key is made and in the list, and refused where the key can call no model", async () => {
+  const made = await keys("create", "intern", "--scope", "chat", "--budget", "5/day");
+  assert.match(made.out, /Its scopes: chat; its budget: \$5\/day\./);
+  await keys("create", "guest", "--scope", "admin", "--budget", "20");
+  const { out } = await keys("list");
+  assert.match(out, /intern .* \$5\/day /);
+  assert.match(out, /guest .* \$20 in all /);
+  const refused = await keys("create", "reader", "--scope", "read", "--budget", "5/day");
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.err,
+    /--budget: got "5\/day" for a key of scope read, expected a key that can call models/,
+  );
+  assert.doesNotMatch((await keys("list")).out, /reader/);
+});

@@ -162,3 +162,9 @@ registerHooks({
   oneLine({ code: status, err: stderr }, 2, /onnxruntime-node.*ONNXRUNTIME_NODE_INSTALL=skip npm install/);
   assert.equal(existsSync(join(folder, "runs", "none")), false);
 });
+
+test("a file of a clone that imports the package by its name before it was built: the error says to build it", async () => {
+  const dist = new URL("../../dist/no-such-part/index.js", import.meta.url).href;
+  writeFileSync(join(folder, "unbuilt.ts"), `export { default } from ${JSON.stringify(dist)};\n`);
+  oneLine(await whetstone("discover", "unbuilt.ts"), 2, /Build this clone of Whetstone first: npm run build/);
+});

@@ -33,6 +33,11 @@ test("prices are set, replaced, listed and removed; wrong ones are refused with 
     assert.equal(refused.code, 2, wrong);
     assert.match(refused.err, /Write for example 0\.25,2/);
   }
+  for (const wrong of ["g*t", "**", "*m", ""]) {
+    const refused = await run("prices", "set", wrong, "1,2");
+    assert.equal(refused.code, 2, wrong);
+    assert.match(refused.err, /at most one \*, at its end/);
+  }
   assert.match((await run("prices", "remove", "n")).err, /m/);
   assert.equal((await run("prices", "remove", "other-*")).code, 0);
   assert.equal((await run("prices", "remove", "other-*")).code, 2);
@@ -67,7 +72,7 @@ test("keys: a budget by day, by month or in all", async () => {
   const made = await run("keys", "create", "intern", "--scope", "chat", "--budget", "5/day", "--json");
   assert.deepEqual(JSON.parse(made.out).budget, { usd: 5, per: "day" });
   assert.equal((await run("keys", "create", "b", "--scope", "chat", "--budget", "20")).code, 0);
-  assert.match((await run("keys", "list")).out, /intern .*\$5 day/);
+  assert.match((await run("keys", "list")).out, /intern .*\$5\/day/);
   for (const wrong of ["5/week", "0/day", "five", "-1"]) {
     const refused = await run("keys", "create", "x", "--scope", "chat", `--budget=${wrong}`);
     assert.equal(refused.code, 2, wrong);

@@ -19,6 +19,7 @@ test("tasks shows the tasks that a run trained on, in words and as data; a wrong
   assert.equal(shown.code, 0, shown.err);
   assert.match(shown.out, /\d+ tasks in 4 iterations: .*(solved|frontier|unsolved)/);
   assert.match(shown.out, /task +episodes +success lately +change +reward +dead groups +last/);
+  assert.match(shown.out, /were, in the last iteration\./);
   assert.match(shown.out, /more: --limit \d+/);
   const data = (await inProcess(["tasks", "run", ...store, "--limit", "1000", "--json"])).out
     .trim()

@@ -559,6 +559,8 @@ onEach("trajectories are found by how they ended, reward, iteration and what was
     assert.deepEqual(await find({ outcome: "done" }), ["d"]);
     assert.deepEqual(await find({ from: 1, until: 3 }), ["c", "b"]);
     assert.deepEqual(await find({ least: 1, most: 1 }), ["b"]);
+    assert.deepEqual(await find({ task: "task-1", most: 0 }), ["a"]);
+    assert.deepEqual(await find({ task: "another" }), []);
     assert.deepEqual(await find({ text: "LIMA" }), ["a"]);
     // what means something in a pattern, and what JSON escapes, stand for themselves
     assert.deepEqual(await find({ text: "100%" }), ["b"]);

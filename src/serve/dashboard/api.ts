@@ -184,6 +184,7 @@ const episodesAsked = z.object({
   least: z.coerce.number().optional(),
   most: z.coerce.number().optional(),
   phase: z.string().optional(),
+  task: z.string().optional(),
   text: z.string().optional(),
   order: z.enum(["newest", "best", "worst", "longest"]).default("newest"),
   offset: count.default(0),

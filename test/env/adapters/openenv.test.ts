@@ -314,7 +314,7 @@ test("a port that is taken, or is none, is one clear error", async () => {
   const port = typeof address === "object" && address ? address.port : 0;
   await assert.rejects(
     serveOpenEnv({ environment: echo(), port }),
-    (e) => isWhetstoneError(e) && /EADDRINUSE/.test(e.message),
+    (e) => isWhetstoneError(e) && /another process listens on \(EADDRINUSE\)/.test(e.message),
   );
   await assert.rejects(
     serveOpenEnv({ environment: echo(), port: 99_999 }),

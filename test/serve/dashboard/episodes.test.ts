@@ -68,6 +68,11 @@ test("an episode stands among those of its task, under the one that it came from
     trajectory("e1+"),
   ].map((trajectory): Saved => ({ trajectory, phase: "train" }));
   await store.saveIteration("a", 4, { metrics: {}, trajectories: saved });
+  const ofOne = await get<EpisodesPage>("/api/runs/a/episodes?task=task-2");
+  assert.deepEqual(
+    ofOne.episodes.map(({ id }) => id),
+    ["e3"],
+  );
   const { family, end, conversation } = await get<EpisodeDetail>(
     "/api/runs/a/episode?id=e1&phase=train&iteration=4",
   );

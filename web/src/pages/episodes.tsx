@@ -23,9 +23,9 @@ const orders: readonly (readonly [order: string, name: string])[] = [
   ["longest", "Most turns"],
 ];
 /** What a search can say. */
-const searched = ["text", "outcome", "order", "offset", "least", "most", "from", "until", "phase"];
+const searched = ["text", "outcome", "order", "offset", "least", "most", "from", "until", "phase", "task"];
 /** Filters that are folded while they choose nothing. */
-const folded = ["least", "most", "from", "until", "phase"];
+const folded = ["least", "most", "from", "until", "phase", "task"];
 /** Rows and groups of one page. */
 const [perPage, groupsPerPage] = [50, 20];
 
@@ -118,6 +118,9 @@ function Search({ address: { query, choose } }: { readonly address: InAddress })
                 <option key={name}>{name}</option>
               ))}
             </select>
+          </label>
+          <label>
+            Task's id <input type="search" {...field("task")} />
           </label>
         </div>
       </details>

@@ -132,7 +132,7 @@ function OtherCall({ call }: { readonly call: TracedCall }) {
       <span class="faint">
         {" "}
         {moment(new Date(at).toISOString())} · {Math.round(ms)} ms
-        {call.tags["whetstone.bytes"] !== undefined && ` · ${call.tags["whetstone.bytes"]}`}
+        {call.tags["whetstone.bytes"] !== undefined && ` · bytes: ${call.tags["whetstone.bytes"]}`}
       </span>
       {error !== undefined && <span class="bad"> {error}</span>}
     </div>

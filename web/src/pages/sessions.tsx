@@ -80,7 +80,7 @@ export function Sessions() {
           Find{" "}
           <input
             type="search"
-            placeholder="user, words of a message"
+            placeholder="user, words in it"
             value={text}
             onChange={(e) => choose({ text: e.currentTarget.value, offset: undefined })}
           />

@@ -1,4 +1,4 @@
-/** What a run taskBlocks: how many tasks stood where over time, and each task with its success. */
+/** What a run trained on: how many tasks stood where over time, and each task with its success. */
 import { useEffect } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { Standing } from "../../../src/diagnose/tasks.ts";
@@ -32,9 +32,7 @@ const columnsOf = (run: string): readonly Column<TaskRow>[] => [
     name: "Task",
     class: "about",
     cell: ({ task, role, asked }) => (
-      <a
-        href={`/runs/${encodeURIComponent(run)}/episodes?${new URLSearchParams({ text: asked.slice(0, 60) || task })}`}
-      >
+      <a href={`/runs/${encodeURIComponent(run)}/episodes?${new URLSearchParams({ task, phase: "train" })}`}>
         <bdi>{asked || task}</bdi>
         {role !== "agent" && ` (${role})`}
       </a>

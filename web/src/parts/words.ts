@@ -19,11 +19,11 @@ export const percent = (share: number): string => `${(100 * share).toFixed(1)} %
 export const points = (difference: number): string =>
   `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${(100 * Math.abs(difference)).toFixed(1)}`;
 
-/** "[29.2, 42.3] %": the interval of a share, within what a share can be; empty where it has none. */
+/** "[29.2, 42.3]": the interval of a share in per cent, beside a share that says so; within what a share can be; empty where it has none. */
 export function shareRange({ low, high }: Pick<Range, "low" | "high">): string {
   if (low === null || high === null) return "";
   const within = (x: number): string => (100 * Math.min(1, Math.max(0, x))).toFixed(1);
-  return `[${within(low)}, ${within(high)}] %`;
+  return `[${within(low)}, ${within(high)}]`;
 }
 
 /** 3725 → "1 h 2 min". */
