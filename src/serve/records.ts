@@ -4,7 +4,7 @@ import type { ReceivedSignal, ServedChoice, ServedResponse, TracedCall } from ".
 import type { Message } from "../core/types.ts";
 import type { SessionSummary, SignalFilter, TrafficStore } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
-import { type PriceTable, priceTable } from "./costs.ts";
+import { type PriceTable, storedPrices } from "./costs.ts";
 import { isWithinResponse } from "./keyScope.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
@@ -103,7 +103,7 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
         const { text = "", failed, preview } = c.req.query();
         const sessions = await production.sessions({ limit, offset, text, failed: failed === "true" });
         if (preview !== "true") return c.json({ sessions } satisfies SessionsBody);
-        const prices = await pricesOf(production);
+        const prices = await storedPrices(production);
         const rows: SessionRow[] = [];
         for (const one of sessions) rows.push({ ...one, ...(await lookInto(production, one, prices)) });
         return c.json({ sessions: rows } satisfies SessionsBody);
@@ -117,13 +117,10 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const signals = await firstOf(production.signals({ session }), mostRead, sizeOfSignal);
       const traced = await firstOf(production.traced({ session }), mostRead, sizeOfTraced);
       const more = responses.more || signals.more || traced.more;
-      const prices = await pricesOf(production);
+      const prices = await storedPrices(production);
       return c.json(sessionBody(session, responses.items, signals.items, traced.items, more, prices));
     });
 }
-
-const pricesOf = async (production: Pick<Reading, "prices" | "versions">): Promise<PriceTable> =>
-  priceTable(...(await Promise.all([production.prices(), production.versions()])));
 
 /** The sum, if every part is known. */
 const summed = (parts: readonly (number | undefined)[]): number | undefined =>
