@@ -50,7 +50,7 @@ export function addLeague(program: Command, io: Io): void {
     .option("--seed <n>", "seed of the games", "1")
     .option(
       "--checkpoints",
-      "also the checkpoints that the runs still have, and what they kept by --keep-every",
+      "also stages of the runs: those kept by --keep-every, or else the last checkpoints",
     )
     .option("--no-players", "without the game's scripted players, reference and random")
     .option(
@@ -88,16 +88,14 @@ async function league(named: readonly string[], options: LeagueOptions, io: Io):
   });
 }
 
-/** Folders of the weights that a run's folder keeps: of every so many iterations, and the last checkpoints. */
+/** Folders of a run's stages: those that it kept by --keep-every, or else its last checkpoints. */
 function checkpointsOf(run: string): string[] {
-  return ["kept", "checkpoints"].flatMap((kind) => {
-    const folder = join(run, kind);
-    return existsSync(folder)
-      ? readdirSync(folder)
-          .sort()
-          .map((name) => join(folder, name))
-      : [];
-  });
+  const folder = ["kept", "checkpoints"].map((name) => join(run, name)).find(existsSync);
+  return folder === undefined
+    ? []
+    : readdirSync(folder)
+        .sort()
+        .map((name) => join(folder, name));
 }
 
 /** The run and the iteration that a folder of weights is of, where it is one of those that a run keeps. */
