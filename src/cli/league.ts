@@ -1,6 +1,6 @@
 /** `whetstone league`: policies of a game against each other, rated. */
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../common/text/counted.ts";
 import { oneLine } from "../common/text/oneLine.ts";
@@ -72,6 +72,7 @@ async function league(named: readonly string[], options: LeagueOptions, io: Io):
       const key = { environment: environment.name, games, seed };
       const book = leagueBook(options.out, key);
       const report = await playAll(members, environment, { games, seed, book, stop }, io);
+      book.end(report);
       io.record({ type: "league", environment: environment.name, gamesPerPair: games, seed, ...report });
       io.say(...reportLines(report, environment, io));
     } finally {
@@ -88,6 +89,15 @@ function checkpointsOf(run: string): string[] {
         .sort()
         .map((name) => join(folder, name))
     : [];
+}
+
+/** The run and the iteration in the path of a checkpoint's folder. */
+function checkpointAt(path: string): LeagueMember["checkpoint"] {
+  const at = relative("", resolve(path)).split(sep);
+  const iteration = Number(at.at(-1));
+  return at.at(-2) === "checkpoints" && Number.isInteger(iteration)
+    ? { run: at.slice(0, -2).join("/"), iteration }
+    : undefined;
 }
 
 async function gameOf(
@@ -148,7 +158,8 @@ async function memberOf(
   const { name, artefact } = policy;
   const actor = evaluatedActor({ agent, stop, ...(artefact && { artefact: artefact.artefact }) });
   const version = "codec" in agent ? agent.version : agent.id;
-  const member = { name, version, actor };
+  const checkpoint = checkpointAt(name);
+  const member = { name, version, actor, ...(checkpoint && { checkpoint }) };
   if (!isGame(environment) || artefact || !("codec" in agent)) return member;
   const rows = environment.tree().sets.reduce((sum, { legal }) => sum + legal.length, 0);
   if (rows > mostRows) return member;
