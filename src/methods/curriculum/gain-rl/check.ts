@@ -129,6 +129,8 @@ export default defineCheck({
   smallestEffect: 0.02,
   range: [0, 1],
   simpler: ["baseline", "any order"],
+  notes:
+    "The premise is weak in so small a model: the rank correlation of concentration and gradient is 0.14 on average before training, and from −0.3 to 0.4 by seed. The sampler does what a narrow moving window over any order does. On other seeds 40 iterations of 16 tasks at the same step sizes ended the same way. Only a pretrained language model, whose prompts differ in more than digits, can test the claim; measure the correlation there before using the sampler.",
   baseline: arm("GRPO, tasks drawn uniformly", grpo),
   method: arm("GRPO, the most concentrated tasks first", gainRl),
   others: {
