@@ -7,6 +7,7 @@ import { useLoaded } from "../api.ts";
 import { Chart } from "../parts/chart.tsx";
 import { useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Strip } from "../parts/strip.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { digits, percent, points, shareRange } from "../parts/words.ts";
@@ -67,7 +68,8 @@ const columnsOf = (run: string): readonly Column<TaskRow>[] => [
 
 export function Tasks() {
   const { params } = useRoute();
-  const { query, choose } = useInAddress();
+  const address = useInAddress();
+  const { query, choose } = address;
   const { order = "hardest", standing = "" } = query;
   const offset = /^\d+$/.test(query.offset ?? "") ? Number(query.offset) : 0;
   const asked = { order, offset: String(offset), limit: String(perPage), ...(standing && { standing }) };
@@ -128,22 +130,14 @@ export function Tasks() {
             keyOf={({ task, role }) => `${task} ${role}`}
             columns={columnsOf(data.run.id)}
           />
-          <p class="tools">
-            <button
-              type="button"
-              disabled={offset === 0}
-              onClick={() => choose({ offset: offset > perPage ? String(offset - perPage) : undefined })}
-            >
-              Before
-            </button>
-            <button
-              type="button"
-              disabled={offset + perPage >= data.fitting}
-              onClick={() => choose({ offset: String(offset + perPage) })}
-            >
-              Next
-            </button>
-          </p>
+          <Pager
+            what="tasks"
+            offset={offset}
+            shown={data.tasks.length}
+            total={data.fitting}
+            perPage={perPage}
+            address={address}
+          />
           <p class="faint">
             A task stands by its success in its last sixteen episodes or more: unsolved up to a tenth, solved
             from nine tenths on, new below four episodes. A group whose episodes all get the same reward is
