@@ -51,10 +51,11 @@ interface Row {
 }
 
 const sharpness = 8;
-const sizes = [500, 2000, 8000] as const;
+const sizes = [500, 2000, 6000] as const;
 const heldOut = 600;
 const size = { width: 96, layers: 2, heads: 4, kvHeads: 4, feedForward: 192 };
-const training = { epochs: 12, tasks: 32, learningRate: 2e-3 };
+/** Passes over the pairs, and most updates: beyond those, what more pairs bring is not more training. */
+const training = { epochs: 12, most: 1500, tasks: 32, learningRate: 2e-3 };
 const results = join(import.meta.dirname, "results/judge-student.jsonl");
 
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "1,2,3" } } });
@@ -134,13 +135,13 @@ async function transformer(seed: number, train: readonly Pair[], test: readonly 
   const engine = localEngine({ threads: 1, size });
   const began = performance.now();
   try {
-    const { tasks, epochs, learningRate } = training;
+    const { tasks, epochs, most, learningRate } = training;
     const { policy } = await trainInMemory({
       environment: judging(train),
       method: sft.build({ tasks, learningRate }),
       engine,
       seed,
-      iterations: Math.ceil((2 * epochs * train.length) / tasks),
+      iterations: Math.min(most, Math.ceil((2 * epochs * train.length) / tasks)),
       contextTokens: 64,
     });
     const trainSeconds = (performance.now() - began) / 1000;
