@@ -85,7 +85,7 @@ export default defineCheck({
   unequalCost:
     "all arms make 576 attempts; a repair plays the rest of an attempt again and verifies it, in about half of the attempts",
   notes:
-    "The policy is trained to praise itself: scores are its own. With β_div = 1 per nat, its verdicts stay about as true as they began; with 0.05 most of what it says of wrong steps becomes praise, and answers are still learnt from r(tool). A repair follows low confidence, which says nothing of what is wrong here; it costs tokens, and on two other seeds answers were as good without.",
+    "The policy is trained to praise itself: scores are its own. At small steps β_div = 1 per nat keeps its verdicts as true as they began; at the steps that suit the answers they come to 0.51 (0.48 with 0.05, and 0.75 without repair), while answers are still learnt from r(tool). A repair follows low confidence, which says nothing of what is wrong here: it costs tokens, and answers are as good without.",
   baseline: arm("verified by the policy's own word, with repair", {}, undefined),
   method: arm("verified with a calculator, with repair", {}, adder),
   others: {
