@@ -1,8 +1,11 @@
-/** The games of a league in a file, so that the same command goes on where it was cut off. */
+/**
+ * The games of a league in a file, so that the same command goes on where it was cut off, and what they came to, which the dashboard
+ * shows: one line that says what league it is, one for each pair, and the report last.
+ */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import type { LeagueMember, Pairing } from "../suite/league.ts";
+import type { LeagueMember, LeagueReport, Pairing } from "../suite/league.ts";
 
 /** Whatever the games depend on, beside the names of the members. */
 export interface LeagueKey {
@@ -16,11 +19,16 @@ type Named = Pick<LeagueMember, "name" | "version">;
 export interface LeagueBook {
   find(first: Named, second: Named): Pairing | undefined;
   add(pairing: Pairing): void;
+  /** All are played. */
+  end(report: LeagueReport): void;
 }
 
 /** @throws WhetstoneError `config.invalid` where the file holds another league. @param file none: nothing is kept. */
 export function leagueBook(file: string | undefined, key: LeagueKey): LeagueBook {
   const known = file !== undefined && existsSync(file) ? pairingsIn(file, key) : [];
+  const append = (line: object): void => {
+    if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`);
+  };
   // also without a line that was cut off when the process was killed: its games are played again
   if (file !== undefined)
     writeFileSync(file, [{ league: key }, ...known].map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -32,9 +40,8 @@ export function leagueBook(file: string | undefined, key: LeagueKey): LeagueBook
           p.second === second.name &&
           isDeepStrictEqual(p.versions, [first.version, second.version]),
       ),
-    add(pairing) {
-      if (file !== undefined) appendFileSync(file, `${JSON.stringify(pairing)}\n`);
-    },
+    add: append,
+    end: (report) => append({ report }),
   };
 }
 
@@ -53,8 +60,9 @@ function pairingsIn(file: string, key: LeagueKey): readonly Pairing[] {
     .split("\n")
     .filter(Boolean);
   try {
-    const [first, ...rest] = lines.map((line) => JSON.parse(line) as unknown);
-    if (isDeepStrictEqual(first, { league: key })) return rest as Pairing[];
+    const [first, ...rest] = lines.map((line) => JSON.parse(line) as object);
+    if (isDeepStrictEqual(first, { league: key }))
+      return rest.filter((line): line is Pairing => !("report" in line));
   } catch (e) {
     throw other(messageOf(e), e);
   }

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ModelPrice, ServedResponse } from "../core/served.ts";
-import { priceTable, tokensOf } from "../serve/costs.ts";
+import { storedPrices, tokensOf } from "../serve/costs.ts";
 import { answeredTag } from "../serve/gateway/firstOf.ts";
 import { keyTag } from "../serve/gateway/spending.ts";
 import { seconds } from "./durations.ts";
@@ -108,7 +108,7 @@ export function addCosts(program: Command, io: Io): void {
         async (production) => {
           const { by, since } = flags;
           const from = since === undefined ? {} : { from: Date.now() - 1000 * seconds("--since", since) };
-          const prices = priceTable(await production.prices(), await production.versions());
+          const prices = await storedPrices(production);
           const sums = new Map<string, Sum>();
           const all: Sum = { calls: 0, input: 0, output: 0, usd: 0, unpriced: 0 };
           for await (const response of production.responses(from)) {

@@ -81,6 +81,8 @@ export interface RunConfig {
   readonly replyTokens: number;
   /** Seconds between checkpoints. */
   readonly checkpointSeconds: number;
+  /** Every so many iterations the policy's weights are kept for good, in the folder `kept` of the run. */
+  readonly keepEvery: number;
   /** Imitate the environment's flawed player first. */
   readonly warmStart: boolean | Partial<WarmStartSettings>;
   /** How success is measured, before, during and after. */
@@ -331,6 +333,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     flag: "--checkpoint-seconds <n>",
     help: "seconds between checkpoints, or more where saving would take over 2 % of the time; 0: after every iteration",
     schema: atLeast(0),
+  },
+  keepEvery: {
+    flag: "--keep-every <n>",
+    help: "keep the policy's weights of every n-th iteration for good, such as for a league of a run's stages",
+    schema: count(1),
   },
   watch: {
     flag: "--watch <environment|judge.ts>",

@@ -113,6 +113,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
         `${live.join(", ")} is served at ${server.url}/v1, and recorded in ${production.where}.`,
         `Agents need only one setting: OPENAI_BASE_URL=${server.url}/v1`,
         ...(await withoutClientKeys(flags, live, production)),
+        ...(flags.passThrough && !versions.answerers().some(({ pass }) => pass) ? [nowhereToPass] : []),
         `The dashboard is at ${server.url}${isLoopback(flags.host) ? "" : ", and asks for a key of scope read"}.`,
         "Ctrl-C stops the server once running calls have ended; a second Ctrl-C stops it at once.",
       );
@@ -162,6 +163,10 @@ async function withoutClientKeys(
     `Clients' keys are not forwarded to ${ids}: name the upstream that they belong to with --upstream.`,
   ];
 }
+
+/** For who expects `--pass-through` to work while only trained policies answer. */
+const nowhereToPass =
+  "--pass-through has nowhere to pass calls to: none of the versions that answer is an upstream. Add one with --upstream.";
 
 const names = (list: string): string[] =>
   list

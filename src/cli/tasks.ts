@@ -96,8 +96,8 @@ function show(
       : []),
     ...table(
       ["task", "", "episodes", "success lately", "change", "reward", "dead groups", "last"],
-      shown.map((task) => [
-        said(task),
+      named(shown).map(([name, task]) => [
+        name,
         words[task.standing],
         `${task.episodes}`,
         task.recent.n === 0 ? "–" : interval(task.recent),
@@ -112,6 +112,15 @@ function show(
     `A group whose episodes all get the same reward is dead: it teaches nothing. ${percent(last.dead)} were, in the last ${width === 1 ? "iteration" : counted(width, "iteration")}.`,
     ...(shown.length < tasks.length ? [`${tasks.length - shown.length} more: --limit ${tasks.length}`] : []),
   );
+}
+
+/** Each task by what it asks, and by its id too where another of them reads the same. */
+function named(shown: readonly TaskState[]): (readonly [string, TaskState])[] {
+  const alike = Map.groupBy(shown, said);
+  return shown.map((task) => {
+    const words = said(task);
+    return [alike.get(words)!.length > 1 ? `${task.task}: ${words}` : words, task];
+  });
 }
 
 /** What a task asks, with its role where there are several. */

@@ -40,4 +40,5 @@ export {
 export { type SearchNode, type SelectionRule, treeOfEpisodes } from "./searchTree.ts";
 export { type SelfPlayOptions, selfPlay } from "./selfPlay.ts";
 export { type TreeSearchOptions, treeSearch } from "./treeSearch.ts";
+export { balancedAttempts, type VerdictsOnOptions, verdictsOn } from "./verdictsOn.ts";
 export { type Joining, type WithReplayOptions, withReplay } from "./withReplay.ts";

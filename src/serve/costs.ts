@@ -2,6 +2,7 @@
 import { mapById } from "../common/mapById.ts";
 import type { ModelPrice, ServedResponse, Version } from "../core/served.ts";
 import type { Id, Message } from "../core/types.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { answeredTag } from "./gateway/firstOf.ts";
 
 /** Tokens of a call. */
@@ -26,6 +27,11 @@ export interface PriceTable {
   /** Dollars of a recorded call; undefined where its model has no price. */
   costOf(response: ServedResponse): number | undefined;
 }
+
+/** The prices of a store as they are now. */
+export const storedPrices = async (
+  production: Pick<TrafficStore, "prices" | "versions">,
+): Promise<PriceTable> => priceTable(...(await Promise.all([production.prices(), production.versions()])));
 
 /** @param prices of which one whose id ends in `*` holds for every model that begins so; the longest that fits counts. */
 export function priceTable(prices: readonly ModelPrice[], versions: readonly Version[]): PriceTable {

@@ -1,10 +1,11 @@
 /** HTTP routes that read served responses, sessions and feedback. */
 import { type Context, Hono } from "hono";
 import type { ReceivedSignal, ServedChoice, ServedResponse, TracedCall } from "../core/served.ts";
-import type { Message } from "../core/types.ts";
+import type { Id, Message } from "../core/types.ts";
+import { weightOfMessage } from "../store/served.ts";
 import type { SessionSummary, SignalFilter, TrafficStore } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
-import { type PriceTable, priceTable } from "./costs.ts";
+import { type PriceTable, storedPrices } from "./costs.ts";
 import { isWithinResponse } from "./keyScope.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
@@ -103,7 +104,7 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
         const { text = "", failed, preview } = c.req.query();
         const sessions = await production.sessions({ limit, offset, text, failed: failed === "true" });
         if (preview !== "true") return c.json({ sessions } satisfies SessionsBody);
-        const prices = await pricesOf(production);
+        const prices = await storedPrices(production);
         const rows: SessionRow[] = [];
         for (const one of sessions) rows.push({ ...one, ...(await lookInto(production, one, prices)) });
         return c.json({ sessions: rows } satisfies SessionsBody);
@@ -113,17 +114,16 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const session = c.req.param("id");
       const responses = await firstOf(production.responses({ session }), mostRead, newlySaid());
       const [first] = responses.items;
-      if (!first || !maySeeSession(c, first)) return refusal(unknown);
+      // without a response there is nothing that a narrowed key could be for
+      if (first ? !maySeeSession(c, first) : c.var.caller.only) return refusal(unknown);
       const signals = await firstOf(production.signals({ session }), mostRead, sizeOfSignal);
       const traced = await firstOf(production.traced({ session }), mostRead, sizeOfTraced);
+      if (!first && traced.items.length === 0) return refusal(unknown);
       const more = responses.more || signals.more || traced.more;
-      const prices = await pricesOf(production);
+      const prices = await storedPrices(production);
       return c.json(sessionBody(session, responses.items, signals.items, traced.items, more, prices));
     });
 }
-
-const pricesOf = async (production: Pick<Reading, "prices" | "versions">): Promise<PriceTable> =>
-  priceTable(...(await Promise.all([production.prices(), production.versions()])));
 
 /** The sum, if every part is known. */
 const summed = (parts: readonly (number | undefined)[]): number | undefined =>
@@ -202,16 +202,14 @@ const sizeOfSignal = ({ text = "", tags, about }: ReceivedSignal): number =>
 const sizeOfTraced = ({ input = "", output = "", tags }: TracedCall): number =>
   input.length + output.length + JSON.stringify(tags).length;
 
-/** Counts the characters of each response that no earlier response had; the store shares the objects of common messages. */
+/** Counts the characters of each response that its trajectory did not have before. Its prompt may hold megabytes. */
 function newlySaid(): (response: ServedResponse) => number {
-  const heard = new WeakSet<Message>();
-  return ({ prompt, choices, settings, tags }) => {
+  const heard = new Map<Id, number>();
+  return ({ trajectory, prompt, choices, settings, tags }) => {
     let n = JSON.stringify(settings).length + JSON.stringify(tags).length;
-    for (const message of [...prompt, ...choices.map((choice) => choice.message)]) {
-      if (heard.has(message)) continue;
-      heard.add(message);
-      n += JSON.stringify(message).length;
-    }
+    for (let i = heard.get(trajectory) ?? 0; i < prompt.length; i++) n += weightOfMessage(prompt[i]!);
+    for (const { message } of choices) n += weightOfMessage(message);
+    heard.set(trajectory, prompt.length);
     return n;
   };
 }
@@ -241,12 +239,12 @@ function sessionBody(
     return { id, turns: turns.map((turn, i) => turnBody(turn, turns[i - 1], prices)) };
   });
   const usd = summed(trajectories.flatMap(({ turns }) => turns.map((turn) => turn.usd)));
-  const user = responses.find((r) => r.user !== undefined)?.user;
+  const user = [...responses, ...traced].find((one) => one.user !== undefined)?.user;
   return {
     session,
     ...(user === undefined ? {} : { user }),
     trajectories,
-    cuts: trajectories.length - 1,
+    cuts: Math.max(0, trajectories.length - 1),
     signals,
     ...(usd === undefined ? {} : { usd }),
     traced,

@@ -224,30 +224,22 @@ export async function sessionsOf(
   db: Kysely<Tables>,
   { limit = 100, offset = 0, text = "", failed = false }: SessionSearch,
 ): Promise<SessionSummary[]> {
-  let query = db.selectFrom("responses").groupBy("session");
-  if (text !== "") {
-    const pattern = (words: string): string => `%${words.replaceAll(/[!%_]/g, "!$&")}%`;
-    const lower = text.toLowerCase();
-    // as it stands in the JSON that holds the messages
-    const written = pattern(JSON.stringify(lower).slice(1, -1));
-    const fitting = db
-      .selectFrom("responses")
-      .select("session")
-      .where(
-        sql<boolean>`lower(data) like ${written} escape '!'
-          or lower(session) like ${pattern(lower)} escape '!'
-          or lower(coalesce(user_id, '')) like ${pattern(lower)} escape '!'`,
-      );
-    query = query.where("session", "in", fitting);
-  }
-  if (failed) {
-    query = query.where(
-      "session",
-      "in",
-      db.selectFrom("responses").select("session").where("status", "=", "failed"),
-    );
-  }
-  const rows = await query
+  const pattern = (words: string): string => `%${words.replaceAll(/[!%_]/g, "!$&")}%`;
+  const lower = text.toLowerCase();
+  // as it stands in the JSON that holds the messages
+  const written = pattern(JSON.stringify(lower).slice(1, -1));
+  const holdsText = sql<boolean>`(lower(data) like ${written} escape '!'
+    or lower(session) like ${pattern(lower)} escape '!'
+    or lower(coalesce(user_id, '')) like ${pattern(lower)} escape '!')`;
+  const answered = db
+    .selectFrom("responses")
+    .groupBy("session")
+    .$if(text !== "", (q) =>
+      q.where("session", "in", db.selectFrom("responses").select("session").where(holdsText)),
+    )
+    .$if(failed, (q) =>
+      q.where("session", "in", db.selectFrom("responses").select("session").where("status", "=", "failed")),
+    )
     .select((e) => [
       "session",
       e.fn.max("user_id").as("user"),
@@ -257,8 +249,29 @@ export async function sessionsOf(
       e.fn.count<number>("trajectory").distinct().as("trajectories"),
       sql<number>`sum(case when status = 'failed' then 1 else 0 end)`.as("failed"),
       e.fn.avg<number>("ms").as("ms"),
-    ])
-    .orderBy(sql`max(at)`, "desc")
+    ]);
+  const tracedAlone = db
+    .selectFrom("traced_calls")
+    .groupBy("session")
+    .where("session", "not in", db.selectFrom("responses").select("session"))
+    .$if(text !== "", (q) =>
+      q.where((e) => e.or([holdsText, sql<boolean>`lower(name) like ${pattern(lower)} escape '!'`])),
+    )
+    .$if(failed, (q) => q.where(sql<boolean>`false`))
+    .select((e) => [
+      "session",
+      e.fn.max("user_id").as("user"),
+      e.fn.min("at").as("first"),
+      e.fn.max("at").as("last"),
+      sql<number>`0`.as("responses"),
+      sql<number>`0`.as("trajectories"),
+      sql<number>`0`.as("failed"),
+      sql<number>`0.0`.as("ms"),
+    ]);
+  const rows = await db
+    .selectFrom(answered.unionAll(tracedAlone).as("found"))
+    .selectAll()
+    .orderBy("last", "desc")
     .orderBy("session")
     .limit(limit)
     .offset(offset)

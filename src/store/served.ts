@@ -38,17 +38,20 @@ type SignalData = Pick<ReceivedSignal, "about" | "best" | "text" | "tags">;
 
 const none: Int32Array = new Int32Array(0);
 
+/** Approximate number of characters in a message. It costs less than the message's text. */
+export function weightOfMessage({ content, toolCalls = [], tools }: Message): number {
+  let n = 100 + content.length;
+  for (const call of toolCalls) n += call.arguments.length;
+  if (tools) n += JSON.stringify(tools).length;
+  return n;
+}
+
 /** Approximate number of characters and tokens in a response; bounds the memory of queues and caches. */
 export function weightOf({ prompt, choices, settings }: ServedResponse): number {
   let n = JSON.stringify(settings).length;
-  const weigh = ({ content, toolCalls = [], tools }: Message): void => {
-    n += 100 + content.length;
-    for (const call of toolCalls) n += call.arguments.length;
-    if (tools) n += JSON.stringify(tools).length;
-  };
-  for (const message of prompt) weigh(message);
+  for (const message of prompt) n += weightOfMessage(message);
   for (const { message, tokens } of choices) {
-    weigh(message);
+    n += weightOfMessage(message);
     if (tokens) n += 8 * (tokens.prompt.length + tokens.action.length);
   }
   return n;

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { Guarded } from "./database.ts";
 import type { Evaluation, RunStore } from "./runStoreTypes.ts";
 import type { EvaluationsTable, Tables } from "./schema.ts";
-import { saveTasks } from "./storedTasks.ts";
+import { saveTasks, type Trained } from "./storedTasks.ts";
 import { orNull, trajectoryRow, whyKept } from "./trajectoryRow.ts";
 
 /** Trajectories of this many last iterations are kept, whatever they are. */
@@ -35,9 +35,15 @@ export function storedIterations(
               .values({ run, iteration, name, value: orNull(value) })
               .execute();
           }
-          const rows = trajectories.map((saved) => trajectoryRow(run, iteration, saved, whyKept(saved)));
-          for (const row of rows) await tx.insertInto("trajectories").values(row).execute();
-          await saveTasks(tx, run, iteration, rows);
+          const trained: Trained[] = [];
+          for (const saved of trajectories) {
+            const row = trajectoryRow(run, iteration, saved, whyKept(saved));
+            await tx.insertInto("trajectories").values(row).execute();
+            const { task, role, success, reward } = row;
+            const { turns } = saved.trajectory;
+            if (saved.phase === "train") trained.push({ task, role, success, reward, turns });
+          }
+          await saveTasks(tx, run, iteration, trained);
           await tx
             .deleteFrom("trajectories")
             .where("run", "=", run)

@@ -1,31 +1,35 @@
 /** What was trained on: the episodes of each task in each iteration of training, kept when the episodes themselves are not. */
 import { type Kysely, sql, type Transaction } from "kysely";
+import type { Trajectory } from "../core/types.ts";
 import type { Guarded } from "./database.ts";
 import type { RunStore } from "./runStoreTypes.ts";
 import type { Tables, TaskEpisodesTable, TrajectoriesTable } from "./schema.ts";
-import { packedWords } from "./turns.ts";
+import { askedIn } from "./turns.ts";
 
 /** Characters of a task's first words that are kept. */
 const mostAsked = 120;
 /** Rows of one statement. SQLite takes 32,766 values. */
 const atOnce = 500;
 
-/** Replaces what was trained on in an iteration. @param rows of its trajectories. */
+/** What is counted of a trajectory. */
+export interface Trained extends Pick<TrajectoriesTable, "task" | "role" | "success" | "reward"> {
+  readonly turns: Trajectory["turns"];
+}
+
+/** Replaces what was trained on in an iteration. */
 export async function saveTasks(
   tx: Transaction<Tables>,
   run: string,
   iteration: number,
-  rows: readonly TrajectoriesTable[],
+  trained: readonly Trained[],
 ): Promise<void> {
   await tx.deleteFrom("task_episodes").where("run", "=", run).where("iteration", "=", iteration).execute();
-  const played = rows.filter(({ phase }) => phase === "train");
-  const groups = [...Map.groupBy(played, ({ task, role }) => `${role} ${task}`).values()];
-  const counts = groups.map((of) => countsOf(of as [TrajectoriesTable, ...TrajectoriesTable[]]));
-  const asked = new Map(played.map((row) => [row.task, row]));
-  const tasks = [...asked.values()].map((row) => ({
+  const groups = [...Map.groupBy(trained, ({ task, role }) => `${role} ${task}`).values()];
+  const counts = groups.map((of) => ({ run, iteration, ...countsOf(of as [Trained, ...Trained[]]) }));
+  const tasks = [...new Map(trained.map((one) => [one.task, one])).values()].map(({ task, turns }) => ({
     run,
-    task: row.task,
-    asked: packedWords(row).asked.slice(0, mostAsked).toWellFormed(),
+    task,
+    asked: askedIn(turns).slice(0, mostAsked).toWellFormed(),
   }));
   for (let i = 0; i < counts.length; i += atOnce) {
     await tx
@@ -43,13 +47,11 @@ export async function saveTasks(
 }
 
 /** One row for trajectories of the same task and role. */
-function countsOf(of: readonly [TrajectoriesTable, ...TrajectoriesTable[]]): TaskEpisodesTable {
-  const { run, iteration, task, role } = of[0];
+function countsOf(of: readonly [Trained, ...Trained[]]): Omit<TaskEpisodesTable, "run" | "iteration"> {
+  const { task, role } = of[0];
   const ends = of.flatMap(({ success }) => success ?? []);
   const rewards = of.flatMap(({ reward }) => reward ?? []);
   return {
-    run,
-    iteration,
     task,
     role,
     episodes: of.length,

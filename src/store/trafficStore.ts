@@ -76,7 +76,10 @@ export interface CompleteSession {
   readonly matching: ReadonlySet<Id>;
 }
 
-/** A session with its counts. `first` and `last` are the times of its responses, milliseconds since 1970. */
+/**
+ * A session with its counts. `first` and `last` are the times of its responses, or of its traced calls where it has no
+ * response, in milliseconds since 1970.
+ */
 export interface SessionSummary {
   readonly id: Id;
   readonly user?: Id;
@@ -87,7 +90,7 @@ export interface SessionSummary {
   readonly signals: number;
   /** Responses without an answer. */
   readonly failed: number;
-  /** Milliseconds until the last byte of an answer, mean over its responses. */
+  /** Milliseconds until the last byte of an answer, mean over its responses; 0 without any. */
   readonly ms: number;
 }
 
@@ -96,7 +99,7 @@ export interface SessionSearch {
   /** Most sessions. Default 100. */
   readonly limit?: number;
   readonly offset?: number;
-  /** Stands in the id, the user or a message of one of its responses, in upper or lower case. */
+  /** Stands in the id, the user or a message of one of its responses, or of its traced calls where it has no response. */
   readonly text?: string;
   /** Only those with a response without an answer. */
   readonly failed?: boolean;
@@ -159,7 +162,7 @@ export interface TrafficStore {
   signals(filter?: SignalFilter): AsyncIterable<ReceivedSignal>;
   /** Calls of tools and retrievals that tracers reported, by time, oldest first. */
   traced(filter?: TracedFilter): AsyncIterable<TracedCall>;
-  /** Sessions, most recently active first. */
+  /** Sessions with a response or a traced call, most recently active first. */
   sessions(search?: SessionSearch): Promise<readonly SessionSummary[]>;
 
   /** Sessions with at least one matching response, complete, in the order of their first matching response. Read in pages. */

@@ -68,14 +68,16 @@ function sameMessages(a: readonly Message[], b: readonly Message[]): number {
   return n;
 }
 
-/** The last message of a user before the first action, or the last message of anybody; and every action, as it is packed. */
+/** The last message of a user before the first action, or the last message of anybody. */
+export function askedIn([first]: readonly Pick<Turn, "prompt">[]): string {
+  const before = first?.prompt ?? [];
+  return (before.findLast(({ role }) => role === "user") ?? before.at(-1))?.content ?? "";
+}
+
+/** What was asked, and every action, as it is packed. */
 export function packedWords({ data }: Pick<PackedTrajectory, "data">): TrajectoryWords {
   const { turns } = fromExactJson(data) as PackedData;
-  const before = turns[0]?.prompt ?? [];
-  return {
-    asked: (before.findLast(({ role }) => role === "user") ?? before.at(-1))?.content ?? "",
-    actions: turns.map(({ action }) => action),
-  };
+  return { asked: askedIn(turns), actions: turns.map(({ action }) => action) };
 }
 
 /** Turns come back on shared conversations and token sequences, as an episode makes them. */

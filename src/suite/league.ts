@@ -1,8 +1,10 @@
 /** A league: every member plays every other in every role, and is rated by what comes of it. */
 import { bradleyTerryRatings, circlesIn, type Rating } from "../common/statistics/ratings.ts";
 import { mean, wilsonInterval } from "../common/statistics/statistics.ts";
+import { writeMessage } from "../common/text/toolCalls.ts";
+import { newMessages } from "../common/text/transcript.ts";
 import { randomStream } from "../core/random.ts";
-import { paid, type Role, type Trajectory } from "../core/types.ts";
+import { type Message, paid, type Role, type Trajectory } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
 import {
   exploitability,
@@ -14,6 +16,7 @@ import {
 } from "../env/index.ts";
 import type { Actor } from "../rollout/actor.ts";
 import { playEpisode } from "../rollout/episode.ts";
+import type { Replay } from "./replay.ts";
 
 /** Who takes part. */
 export interface LeagueMember {
@@ -23,6 +26,8 @@ export interface LeagueMember {
   readonly actor: Actor;
   /** How it plays, exactly, where the game is one that can be listed. */
   readonly strategy?: Strategy;
+  /** The run that it is a checkpoint of, and its iteration. */
+  readonly checkpoint?: { readonly run: string; readonly iteration: number };
 }
 
 /** The games of two members, from the first one's side. */
@@ -38,6 +43,8 @@ export interface Pairing {
   readonly failed: number;
   /** Of the weights of the first and of the second. */
   readonly versions: readonly [string, string];
+  /** The first game of each seat, of those that did not fail. */
+  readonly replays: readonly Replay[];
 }
 
 /** Settings of {@link playPairing}. */
@@ -71,15 +78,19 @@ export async function playPairing(
         limit(async () => {
           stop?.throwIfAborted();
           const task = tasks[game % tasks.length]!;
+          const order: Role[] = [];
           const trajectories = await playEpisode({
             environment,
             task,
             id: `league/${first.name}/${second.name}/${seat}/${game}`,
-            actor: (role) => (role === seat ? first.actor : second.actor),
+            actor: (role) => heard(role === seat ? first.actor : second.actor, () => order.push(role)),
             random: random.split(seat, game),
           });
           if (trajectories.some(({ end }) => end.kind === "failed")) return undefined;
-          return payoffsOf(environment, trajectories, seat);
+          const payoffs = payoffsOf(environment, trajectories, seat);
+          if (game > 0) return { payoffs };
+          const nameOf = (role: Role): string => (role === seat ? first.name : second.name);
+          return { payoffs, replay: { seat, ...movesOf(trajectories, order, nameOf), payoffs } };
         }),
       ),
     ),
@@ -89,12 +100,47 @@ export async function playPairing(
     first: first.name,
     second: second.name,
     games: ended.length,
-    won: ended.reduce((sum, [a, b]) => sum + (a > b ? 1 : a === b ? 0.5 : 0), 0),
-    payoffs: [mean(ended.map(([a]) => a)), mean(ended.map(([, b]) => b))],
+    won: ended.reduce((sum, { payoffs: [a, b] }) => sum + (a > b ? 1 : a === b ? 0.5 : 0), 0),
+    payoffs: [mean(ended.map(({ payoffs: [a] }) => a)), mean(ended.map(({ payoffs: [, b] }) => b))],
     failed: played.length - ended.length,
     versions: [first.version, second.version],
+    replays: ended.flatMap(({ replay }) => replay ?? []),
   };
 }
+
+/** An actor whose moves are noticed, since trajectories do not say whose turn came first. */
+const heard = (actor: Actor, onAct: () => void): Actor => ({
+  ...actor,
+  act(request) {
+    onAct();
+    return actor.act(request);
+  },
+});
+
+/** Most moves of a replay, and most characters of a text in it. */
+const [mostMoves, mostText] = [100, 600];
+
+/** @param order the roles in the order of their moves. */
+function movesOf(
+  trajectories: readonly Trajectory[],
+  order: readonly Role[],
+  nameOf: (role: Role) => string,
+): Pick<Replay, "moves" | "left"> {
+  const next = new Map(trajectories.map(({ role, turns }) => [role, turns.values()]));
+  const read = new Map<Role, readonly Message[]>();
+  const moves = order.flatMap((role) => {
+    const turn = next.get(role)?.next().value;
+    if (!turn) return []; // the actor ended the episode in place of a move
+    const fresh = newMessages(turn.prompt, read.get(role) ?? []).filter((m) => m.role !== "system");
+    read.set(role, [...turn.prompt, turn.action]);
+    const text = fresh.map(writeMessage).join("\n");
+    return [{ role, by: nameOf(role), read: shortened(text), said: shortened(writeMessage(turn.action)) }];
+  });
+  return { moves: moves.slice(0, mostMoves), left: Math.max(0, moves.length - mostMoves) };
+}
+
+const shortened = (text: string): string =>
+  text.length > mostText ? `${text.slice(0, mostText).toWellFormed()}…` : text;
 
 /** Payoff of who played the seat, and the mean of the others. */
 function payoffsOf(
@@ -123,6 +169,7 @@ export interface LeagueReport {
     readonly won: number;
     /** What a best opponent wins from it beyond the game's value: see `exploitability`. */
     readonly exploitability?: number;
+    readonly checkpoint?: LeagueMember["checkpoint"];
   }[];
   /** [member][opponent], in the order of `members`: mean payoff over all roles; 0 on the diagonal. */
   readonly payoffs: readonly (readonly number[])[];
@@ -169,13 +216,14 @@ export function leagueReport(
   const sum = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0);
   return {
     members: order.map((i) => {
-      const { name, strategy } = members[i]!;
+      const { name, strategy, checkpoint } = members[i]!;
       return {
         name,
         rating: ratings[i]!,
         games: sum(games[i]!),
         won: sum(won[i]!) / sum(games[i]!),
         ...(tree && strategy ? { exploitability: exploitability(tree, strategy) } : {}),
+        ...(checkpoint && { checkpoint }),
       };
     }),
     payoffs: order.map((i) => order.map((j) => payoffs[i]![j]!)),

@@ -21,6 +21,9 @@ export interface Call {
   readonly gone: AbortSignal;
 }
 
+/** Final statuses that come without a body. */
+export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** A backend's response to a {@link Call}. */
 export interface Answered {
   readonly status: number;

@@ -67,10 +67,15 @@ const forUpstream = [
   "tracestate",
 ];
 
-export const passedBack = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+/** @param more names of headers beside the usual ones. */
+export const passedBack = (
+  headers: Readonly<Record<string, string>>,
+  more: readonly string[] = [],
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).filter(
-      ([name]) => forClient.has(name) || /^(x-ratelimit-|openai-|anthropic-)/.test(name),
+      ([name]) =>
+        forClient.has(name) || more.includes(name) || /^(x-ratelimit-|openai-|anthropic-)/.test(name),
     ),
   );
 

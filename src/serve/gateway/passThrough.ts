@@ -8,7 +8,7 @@ import { holdsOurs } from "../keys.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import { sendResponse } from "../sendResponse.ts";
-import type { Answered } from "./answerer.ts";
+import { type Answered, bodiless } from "./answerer.ts";
 import { passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
 import { unreachable } from "./relay.ts";
@@ -98,7 +98,7 @@ export const passedThrough =
     const { status } = answered;
     const head = {
       status,
-      headers: { ...passedBack(answered.headers), ...fileHeaders(answered.headers), ...noPage, ...mine },
+      headers: { ...passedBack(answered.headers, ofFile), ...noPage, ...mine },
     };
     if (bodiless.has(status)) {
       end(status);
@@ -132,14 +132,11 @@ export function belowBase(url: string): string | undefined {
 
 /** Headers of a request that say what its body is, or which part of an answer is wanted. */
 const ofBody = ["content-type", "content-length", "content-encoding", "range"];
+/** Headers of an answer that is a file, or a part of one. */
+const ofFile = ["content-disposition", "content-range"];
 
 /** What the provider sends is no page of this server: its scripts would act with the rights of the dashboard. */
 const noPage = { "content-security-policy": "sandbox; default-src 'none'" };
-
-const fileHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name === "content-disposition" || name === "content-range"),
-  );
 
 /** A body that counts its bytes, and ends with a RangeError beyond `most` of them. */
 export function counted(of: AsyncIterable<Uint8Array> | undefined, most: number) {
@@ -182,9 +179,6 @@ async function* ending(
     end(why);
   }
 }
-
-/** Statuses without a body. */
-const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Not TRACE, for one, which would show the client the key that the upstream got. */
 const passedMethods: ReadonlySet<string> = new Set([

@@ -4,7 +4,7 @@ import { countOf, type Json, type JsonObject } from "../../core/json.ts";
 import type { ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { TrafficStore } from "../../store/trafficStore.ts";
-import { dollars, type PriceTable, priceTable, type Tokens } from "../costs.ts";
+import { dollars, type PriceTable, priceTable, storedPrices, type Tokens } from "../costs.ts";
 import type { Refused } from "../refusal.ts";
 
 /** Name of the tag with the id of the key that a call was made with. */
@@ -58,9 +58,7 @@ export function spending(
 
   async function current(): Promise<PriceTable> {
     if (!table || now() - table.at >= fresh || now() < table.at) {
-      const made = Promise.all([production.prices(), production.versions()]).then((read) =>
-        priceTable(...read),
-      );
+      const made = storedPrices(production);
       table = { at: now(), made };
       made.catch(() => {
         table = undefined;

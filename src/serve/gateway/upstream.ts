@@ -5,7 +5,7 @@ import { parsed } from "../../common/text/toolCalls.ts";
 import { listOf, objectOf, textOf as textIn } from "../../core/json.ts";
 import { said } from "../../http/body.ts";
 import { decoded, textOf } from "./answerBody.ts";
-import type { Answered, Answerer, Call, PassedCall } from "./answerer.ts";
+import { type Answered, type Answerer, bodiless, type Call, type PassedCall } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";
 import { retried } from "./firstOf.ts";
 import type { Route } from "./protocol.ts";
@@ -139,9 +139,6 @@ const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EP
 
 const maybeTaken = (why: string): string =>
   `the connection broke before a response (${why}), and the upstream may have processed the call. It is retried only with an Idempotency-Key`;
-
-/** Final statuses that come without a body. */
-const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const notFinal = (status: number): Error =>
   new Error(`it responded with status ${status}, which is not a final status`);

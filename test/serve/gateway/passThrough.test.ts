@@ -16,6 +16,7 @@ import { serveProduction } from "../../../src/serve/gateway/server.ts";
 import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
 import { mintKey } from "../../../src/serve/keys.ts";
+import type { SessionBody, SessionsBody } from "../../../src/serve/records.ts";
 import { openTrafficStore } from "../../../src/store/openTrafficStore.ts";
 import { recorder } from "../../../src/store/recorder.ts";
 
@@ -89,6 +90,8 @@ async function keyWith(more: Partial<Parameters<typeof mintKey>[0]> = {}): Promi
   return secret;
 }
 const whole = await keyWith();
+const reading = await keyWith({ scopes: ["read"] });
+const narrowed = await keyWith({ scopes: ["read"], only: { session: "files-only" } });
 const lesser = [
   [await keyWith({ only: { session: "s1" } }), "narrowed_key"],
   [await keyWith({ only: { user: "ann" } }), "narrowed_key"],
@@ -139,6 +142,22 @@ test("OpenAI's client uploads, speaks, draws and deletes, and each call is recor
     assert.equal(headers.authorization, "Bearer operators-key");
     assert.ok(!JSON.stringify(headers).includes("wst_"));
   }
+});
+
+test("a session of such calls alone is in the list and opens, but not for a key that is narrowed to it", async () => {
+  const asking = { headers: { authorization: `Bearer ${whole}` }, method: "DELETE" };
+  await fetch(`${server.url}/session/files-only/v1/nothing`, asking);
+  await recorded();
+  const read = async (path: string, key: string) =>
+    await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+  const { sessions } = (await (await read("/v1/sessions?preview=true", reading)).json()) as SessionsBody;
+  assert.equal(sessions.find(({ id }) => id === "files-only")?.responses, 0);
+  const body = (await (await read("/v1/sessions/files-only", reading)).json()) as SessionBody;
+  assert.deepEqual(
+    [body.trajectories, body.cuts, body.traced.map(({ name }) => name)],
+    [[], 0, ["DELETE /v1/nothing"]],
+  );
+  assert.equal((await read("/v1/sessions/files-only", narrowed)).status, 404);
 });
 
 test("parts of files, answers without a body, and the provider's errors pass", async () => {

@@ -30,7 +30,11 @@ const columns: readonly Column<SessionRow>[] = [
     value: ({ failed }) => failed,
   },
   { name: "Signals", cell: ({ signals }) => signals },
-  { name: "Time a reply", cell: ({ ms }) => measureWords("latency", ms), value: ({ ms }) => ms / 1000 },
+  {
+    name: "Time a reply",
+    cell: ({ responses, ms }) => (responses > 0 ? measureWords("latency", ms) : "–"),
+    value: ({ responses, ms }) => (responses > 0 ? ms / 1000 : null),
+  },
   {
     name: "Tokens in, out",
     cell: ({ usage }) =>

@@ -7,6 +7,7 @@ import { useLoaded } from "../api.ts";
 import { Chart } from "../parts/chart.tsx";
 import { useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Strip } from "../parts/strip.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { digits, percent, points, shareRange } from "../parts/words.ts";
@@ -27,13 +28,20 @@ const orders = {
   most: "Most episodes first",
 } as const;
 
-const columnsOf = (run: string): readonly Column<TaskRow>[] => [
+/** @param alike words that several of the tasks shown have: these show their ids too. */
+const columnsOf = (run: string, alike: ReadonlySet<string>): readonly Column<TaskRow>[] => [
   {
     name: "Task",
     class: "about",
     cell: ({ task, role, asked }) => (
       <a href={`/runs/${encodeURIComponent(run)}/episodes?${new URLSearchParams({ task, phase: "train" })}`}>
         <bdi>{asked || task}</bdi>
+        {alike.has(asked) && (
+          <span class="faint">
+            {" "}
+            <bdi>{task}</bdi>
+          </span>
+        )}
         {role !== "agent" && ` (${role})`}
       </a>
     ),
@@ -67,7 +75,8 @@ const columnsOf = (run: string): readonly Column<TaskRow>[] => [
 
 export function Tasks() {
   const { params } = useRoute();
-  const { query, choose } = useInAddress();
+  const address = useInAddress();
+  const { query, choose } = address;
   const { order = "hardest", standing = "" } = query;
   const offset = /^\d+$/.test(query.offset ?? "") ? Number(query.offset) : 0;
   const asked = { order, offset: String(offset), limit: String(perPage), ...(standing && { standing }) };
@@ -78,6 +87,11 @@ export function Tasks() {
   if (now.state === "waiting") return <Waiting what="the tasks" />;
   if (now.state === "failed") return <Failed what="The tasks" why={now.why} />;
   const { data } = now;
+  const alike = new Set(
+    [...Map.groupBy(data.tasks, ({ asked }) => asked)].flatMap(([words, its]) =>
+      words !== "" && its.length > 1 ? [words] : [],
+    ),
+  );
   return (
     <>
       <Head of={data} />
@@ -126,24 +140,16 @@ export function Tasks() {
             file={`${data.run.name} tasks`}
             rows={data.tasks}
             keyOf={({ task, role }) => `${task} ${role}`}
-            columns={columnsOf(data.run.id)}
+            columns={columnsOf(data.run.id, alike)}
           />
-          <p class="tools">
-            <button
-              type="button"
-              disabled={offset === 0}
-              onClick={() => choose({ offset: offset > perPage ? String(offset - perPage) : undefined })}
-            >
-              Before
-            </button>
-            <button
-              type="button"
-              disabled={offset + perPage >= data.fitting}
-              onClick={() => choose({ offset: String(offset + perPage) })}
-            >
-              Next
-            </button>
-          </p>
+          <Pager
+            what="tasks"
+            offset={offset}
+            shown={data.tasks.length}
+            total={data.fitting}
+            perPage={perPage}
+            address={address}
+          />
           <p class="faint">
             A task stands by its success in its last sixteen episodes or more: unsolved up to a tenth, solved
             from nine tenths on, new below four episodes. A group whose episodes all get the same reward is
