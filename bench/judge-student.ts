@@ -201,7 +201,7 @@ for (const seed of seeds) {
 const cells = (some: readonly Row[]): string[] => {
   const of = (key: "agreement" | "calibration", scale: number, digits: number): string => {
     const { mean: m, low, high } = meanInterval(some.map((row) => scale * row[key]));
-    return `${m.toFixed(digits)} [${low.toFixed(digits)}, ${Math.min(scale, high).toFixed(digits)}]`;
+    return `${m.toFixed(digits)} [${Math.max(0, low).toFixed(digits)}, ${Math.min(scale, high).toFixed(digits)}]`;
   };
   return [
     of("agreement", 100, 1),
