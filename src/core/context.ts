@@ -105,6 +105,8 @@ export interface InnerRun {
   readonly iterations: number;
   /** Tasks on which success is measured afterwards. Default: the training tasks. */
   readonly measure?: readonly Id[];
+  /** How its actions are drawn where success is measured. Default "sampled". */
+  readonly mode?: "sampled" | "greedy";
 }
 
 /** Plain data that a method's pieces keep between iterations, such as a case memory or a prompt population. Checkpointed. */
@@ -163,7 +165,7 @@ export interface Ctx extends EvaluatorRun {
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   /**
-   * Trains a student in memory and measures it, one sampled episode per task. Its episodes, turns and tokens count as the
+   * Trains a student in memory and measures it, one episode per task. Its episodes, turns and tokens count as the
    * run's. Equal tasks give equal randomness within an iteration.
    * @returns its share of successes in [0, 1]; NaN where every episode failed.
    * @throws WhetstoneError `capability.missing` for a student that the method does not declare.
