@@ -134,7 +134,7 @@ export default defineCheck({
   unequalCost:
     "every arm plays about 16,000 episodes; measuring progress plays hard questions, whose replies are longer than those to problems",
   notes:
-    "Two of the four sources are wrong at every step and one at every other, which no reward tells from right ones but progress on the hard questions: the world is made for a reward that is grounded there. Where each of the three is right on a third of the steps, problems drawn uniformly teach as well (0.97 on other seeds); where none is ever right, they teach nothing (0.001). On the hard questions alone nothing is learnt at any step size, so that the opponent is practice on all problems.",
+    "Two of the four sources are wrong at every step and one at every other, which no reward tells from right ones but progress on the hard questions: the world is made for a reward that is grounded there. Where each of the three is right on a third of the steps, problems drawn uniformly teach as well (0.97 on other seeds); where none is ever right, they teach nothing (0.001). The hard questions are not hard enough: 16,000 attempts at odds of 1 in 7,776 contain about two successes, and in a table of eight steps one success, learnt with a large step, teaches five. So practice on them alone is ahead of the teacher at the largest step size tried (0.95), which the trials at small ones had not shown.",
   baseline: arm("RLOO on problems of templates drawn uniformly", uniformly, inner),
   method: arm(
     "a teacher paid for progress on the hard questions",
