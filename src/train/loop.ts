@@ -10,6 +10,7 @@ import type { Advantages, AnnotatedExperience, Channels, Notes, Slots } from "..
 import type { Stats } from "../core/types.ts";
 import { rolloutQueue } from "./asyncRollouts.ts";
 import type { Attempt, RolloutRun } from "./attempt.ts";
+import { heldOutTask } from "./heldOut.ts";
 import type { Iteration, Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
@@ -53,6 +54,8 @@ async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered)
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
   const began = performance.now();
+  const leaked = annotated.trajectories.find(({ task }) => run.heldOut.hasId(task));
+  if (leaked) throw heldOutTask(`trajectory "${leaked.id}" of an iteration's experience`);
   const watched = await run.watch(ctx, annotated);
 
   const { batch, cuts } = batchOf(
