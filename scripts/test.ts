@@ -34,6 +34,7 @@ const long = [
   "test/bench/tinkerFaults.test.ts",
   "test/cli/init.test.ts",
   "test/diagnose/environments/environments.test.ts",
+  "test/docs/docs.test.ts",
   "test/engine/local/ending.test.ts",
   "test/evaluator/planted.test.ts",
   "test/rollout/selfPlay.test.ts",

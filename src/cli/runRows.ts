@@ -341,7 +341,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   watch: {
     flag: "--watch <environment|judge.ts>",
-    help: "audit some attempts, by the environment's own rewards or by a judge, and end training when what is paid rises while audits fall",
+    help: "audit some attempts, by the environment's own rewards or by a judge, and end training when what is paid rises while audits fall, or stays wrong while answers become alike",
     schema: z.union([
       text,
       isObject<WatchOptions>("environment, the file of a judge, or an object with an audit", "audit"),

@@ -8,6 +8,7 @@
 import { batchOf } from "../common/tokens/pack.ts";
 import type { Advantages, AnnotatedExperience, Channels, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
+import { diversityOf } from "../diagnose/diversity.ts";
 import { rolloutQueue } from "./asyncRollouts.ts";
 import type { Attempt, RolloutRun } from "./attempt.ts";
 import { heldOutTask } from "./heldOut.ts";
@@ -57,6 +58,7 @@ async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered)
   const leaked = annotated.trajectories.find(({ task }) => run.heldOut.hasId(task));
   if (leaked) throw heldOutTask(`trajectory "${leaked.id}" of an iteration's experience`);
   const watched = await run.watch(ctx, annotated);
+  const diversity = diversityOf(annotated.trajectories, ctx.tasks, run.tasks);
 
   const { batch, cuts } = batchOf(
     annotated.trajectories,
@@ -77,7 +79,7 @@ async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered)
   return {
     experience: annotated,
     advantages,
-    stats: { ...annotated.stats, ...stats, ...learnt, ...watched },
+    stats: { ...annotated.stats, ...stats, ...learnt, ...watched, ...diversity },
     seconds,
   };
 }
