@@ -8,6 +8,7 @@ import type { Task } from "../../src/core/types.ts";
 import { asProposed } from "../../src/data/proposed.ts";
 import { posed } from "../../src/data/variants.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { method, type Recipe, type SlotChoices } from "../../src/method/method.ts";
 import { rloo } from "../../src/methods/baseline/rloo/method.ts";
@@ -18,6 +19,7 @@ import type { RunEvent } from "../../src/train/events.ts";
 import { limitConcurrency } from "../../src/train/limit.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { secretsEngine } from "../../src/worlds/arms/secrets.ts";
+import { chains } from "../../src/worlds/chains.ts";
 import { secrets } from "../../src/worlds/secrets.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 import { folder, runIn, tiny, traceOf } from "../train/world.ts";
@@ -112,31 +114,42 @@ for (const recipe of curricula) {
   });
 }
 
-for (const recipe of curricula) {
-  test(`${recipe.id}: equal seeds give equal curricula, also where a run was stopped in the middle and resumed`, async () => {
-    const run = {
-      environment: secrets(worldOptions),
-      engine: engineFor(recipe),
-      method: built(recipe),
-      seed: 3,
-      iterations: 6,
-      warmStart: false,
-      contextTokens: 64,
-      checkpointSeconds: 0,
-      evaluation: { tasks: 4, every: 0 },
-    } as const;
-    const [whole, parts] = [folder(), folder()];
-    await runIn(whole, run);
-    const stopping = new AbortController();
-    const onEvent = (event: RunEvent): void => {
-      if (event.type === "iteration" && event.iteration === 3) stopping.abort();
-    };
-    await assert.rejects(runIn(parts, run, { stop: stopping.signal, onEvent }));
-    await runIn(parts, { ...run, resume: true });
-    assert.deepEqual(await traceOf(parts), await traceOf(whole));
-    await run.engine.dispose();
-  });
-}
+/** One reply with variants, hints and a reference; and several turns, from which restarts and stored beginnings are made. */
+const resumed = {
+  "one reply": { world: () => secrets(worldOptions), table: () => secretsEngine(worldOptions) },
+  "several turns": {
+    world: () => chains({ operations: ["plus1", "times2"], steps: 3, base: 3, seed: 5 }),
+    table: () =>
+      tabularEngine({ context: "message", prior: (_context, word) => (/^\d$/.test(word) ? 0 : -1e9) }),
+  },
+} as const;
+
+for (const [turns, { world, table }] of Object.entries(resumed))
+  for (const recipe of curricula) {
+    test(`${recipe.id}, ${turns}: equal seeds give equal curricula, also where a run was stopped in the middle and resumed`, async () => {
+      const run = {
+        environment: world(),
+        engine: recipe.needs.includes("hidden") ? tiny() : table(),
+        method: built(recipe),
+        seed: 3,
+        iterations: 6,
+        warmStart: false,
+        contextTokens: 64,
+        checkpointSeconds: 0,
+        evaluation: { tasks: 4, every: 0 },
+      } as const;
+      const [whole, parts] = [folder(), folder()];
+      await runIn(whole, run);
+      const stopping = new AbortController();
+      const onEvent = (event: RunEvent): void => {
+        if (event.type === "iteration" && event.iteration === 3) stopping.abort();
+      };
+      await assert.rejects(runIn(parts, run, { stop: stopping.signal, onEvent }));
+      await runIn(parts, { ...run, resume: true });
+      assert.deepEqual(await traceOf(parts), await traceOf(whole));
+      await run.engine.dispose();
+    });
+  }
 
 const failsWith =
   (code: ErrorCode, message: RegExp) =>
