@@ -7,7 +7,7 @@ import { demonstrated } from "../../../rollout/demonstrated.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { type AggregatedOptions, aggregated } from "./aggregated.ts";
 import { filtered } from "./filtered.ts";
-import { withCorrections } from "./withCorrections.ts";
+import { withCorrections } from "../../../rollout/withCorrections.ts";
 
 export interface YayRobotOptions extends Omit<AggregatedOptions, "step"> {
   /** Iterations of imitation before the policy acts itself. Default 2. */
