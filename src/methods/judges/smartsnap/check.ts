@@ -116,6 +116,8 @@ export default defineCheck({
   range: [0, 1],
   simpler: ["baseline", "free"],
   unequalCost: "every arm plays as many episodes; a proof takes one action more, and a submission names it",
+  notes:
+    "In 3 of 20 seeds (in 1 with the judge of everything) the agent learns to hand in honest evidence that it did nothing: that pays 0, and whatever is not proven −1, so that it stops trying. Without a price on long lists that happens in 8. In the other seeds 0.96 are done and paid as done, against 0.89, and the judge is wrong about 3 of 100 attempts over all seeds, against 10. A reward of −1 for honest evidence of a failure had no such trap in a trial on another seed, in a smaller app.",
   baseline: arm("the judge reads everything that was shown", { price: 0 }, true),
   method: arm("the judge reads the evidence, and a long list costs", {}),
   others: {
