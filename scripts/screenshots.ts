@@ -13,6 +13,7 @@ import type {
   ComparisonsPage,
   EpisodesPage,
   InboxPage,
+  LeaguesPage,
   RunRow,
   RunsPage,
 } from "../src/serve/dashboard/types.ts";
@@ -78,6 +79,10 @@ async function places(): Promise<Readonly<Record<string, () => Promise<string> |
     comparison: async () => {
       const { comparisons } = await ask<ComparisonsPage>("/api/comparisons");
       return `/comparisons/${encodeURIComponent(comparisons[0]?.id ?? "")}`;
+    },
+    league: async () => {
+      const { leagues } = await ask<LeaguesPage>("/api/leagues");
+      return `/compare/leagues/${encodeURIComponent(leagues[0]?.id ?? "")}`;
     },
     methods: () => "/methods",
     method: () => `/methods/${one().method}`,

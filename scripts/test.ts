@@ -30,8 +30,15 @@ const longest = [
 
 /** Files that take long and change seldom: `--long` runs them, `npm run check` and CI do as a step of their own. */
 const long = [
+  "test/arenas/arena.test.ts",
   "test/bench/tinkerFaults.test.ts",
+  "test/cli/init.test.ts",
+  "test/diagnose/environments/environments.test.ts",
+  "test/docs/docs.test.ts",
   "test/engine/local/ending.test.ts",
+  "test/evaluator/planted.test.ts",
+  "test/rollout/selfPlay.test.ts",
+  "test/scripts/smoke.test.ts",
   "test/serve/hostilePages.test.ts",
   "test/web/learningOnGpu.test.ts",
 ];

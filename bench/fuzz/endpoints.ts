@@ -193,6 +193,12 @@ export function endpointsOf(there: There): readonly Endpoint[] {
     },
     { route: "GET /api/comparisons" },
     { route: "GET /api/comparisons/:id", path: "/api/comparisons/compare-bandit-grpo-rloo" },
+    { route: "GET /api/leagues" },
+    { route: "GET /api/leagues/:id", path: "/api/leagues/league.jsonl" },
+    {
+      route: "GET /api/leagues/:id/games",
+      path: "/api/leagues/league.jsonl/games?first=reference&second=random",
+    },
     { route: "GET /api/runs/:id/live", path: `/api/runs/${run}/live` },
     {
       route: "GET /api/runs/:id/tasks",

@@ -9,6 +9,7 @@ import type { Environment } from "../env/environment.ts";
 import { isGame, strategyOf, uniformStrategy } from "../env/index.ts";
 import { scriptActor } from "../rollout/actor.ts";
 import { type LeagueMember, type LeagueReport, leagueReport, playPairing } from "../suite/league.ts";
+import { checkpointState } from "../train/checkpoint.ts";
 import { evaluatedActor } from "../train/evaluate.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { requireEnvironment } from "./catalogue.ts";
@@ -47,9 +48,15 @@ export function addLeague(program: Command, io: Io): void {
     .option("--env <name>", "game, or a module that exports one (default: the first run's own)")
     .option("--games <n>", "games of each pair, spread over the roles", "200")
     .option("--seed <n>", "seed of the games", "1")
-    .option("--checkpoints", "also the checkpoints that the runs still have")
+    .option(
+      "--checkpoints",
+      "also stages of the runs: those kept by --keep-every, or else the last checkpoints",
+    )
     .option("--no-players", "without the game's scripted players, reference and random")
-    .option("--out <file>", "file that keeps the games, JSON lines; the same command goes on from it")
+    .option(
+      "--out <file>",
+      "file that keeps the games, JSON lines: the same command goes on from it, and the dashboard shows one beside the store",
+    )
     .option(...storeOption)
     .action(async (named: readonly string[], options: LeagueOptions) => await league(named, options, io));
 }
@@ -81,22 +88,23 @@ async function league(named: readonly string[], options: LeagueOptions, io: Io):
   });
 }
 
-/** Folders of the checkpoints that a run's folder keeps. */
+/** Folders of a run's stages: those that it kept by --keep-every, or else its last checkpoints. */
 function checkpointsOf(run: string): string[] {
-  const folder = join(run, "checkpoints");
-  return existsSync(folder)
-    ? readdirSync(folder)
+  const folder = ["kept", "checkpoints"].map((name) => join(run, name)).find(existsSync);
+  return folder === undefined
+    ? []
+    : readdirSync(folder)
         .sort()
-        .map((name) => join(folder, name))
-    : [];
+        .map((name) => join(folder, name));
 }
 
-/** The run and the iteration in the path of a checkpoint's folder. */
-function checkpointAt(path: string): LeagueMember["checkpoint"] {
+/** The run and the iteration that a folder of weights is of, where it is one of those that a run keeps. */
+async function checkpointAt(path: string): Promise<LeagueMember["checkpoint"]> {
   const at = relative("", resolve(path)).split(sep);
-  const iteration = Number(at.at(-1));
-  return at.at(-2) === "checkpoints" && Number.isInteger(iteration)
-    ? { run: at.slice(0, -2).join("/"), iteration }
+  const run = at.slice(0, -2).join("/");
+  if (at.at(-2) === "kept") return { run, iteration: Number(at.at(-1)) };
+  return at.at(-2) === "checkpoints"
+    ? { run, iteration: (await checkpointState(path)).iteration }
     : undefined;
 }
 
@@ -158,7 +166,7 @@ async function memberOf(
   const { name, artefact } = policy;
   const actor = evaluatedActor({ agent, stop, ...(artefact && { artefact: artefact.artefact }) });
   const version = "codec" in agent ? agent.version : agent.id;
-  const checkpoint = checkpointAt(name);
+  const checkpoint = await checkpointAt(name);
   const member = { name, version, actor, ...(checkpoint && { checkpoint }) };
   if (!isGame(environment) || artefact || !("codec" in agent)) return member;
   const rows = environment.tree().sets.reduce((sum, { legal }) => sum + legal.length, 0);

@@ -196,7 +196,7 @@ export function overlaid(
       parts: plain(parts),
       adjustable: {
         ...config.adjustable,
-        ...stated(asked, "concurrency", "checkpointSeconds", "episodes", "onAlarm"),
+        ...stated(asked, "concurrency", "checkpointSeconds", "keepEvery", "episodes", "onAlarm"),
         ...(asked.budget !== undefined && { budgetSeconds: seconds("--budget", asked.budget) }),
         parts: plain(adjustable),
       },

@@ -81,6 +81,8 @@ export interface RunConfig {
   readonly replyTokens: number;
   /** Seconds between checkpoints. */
   readonly checkpointSeconds: number;
+  /** Every so many iterations the policy's weights are kept for good, in the folder `kept` of the run. */
+  readonly keepEvery: number;
   /** Imitate the environment's flawed player first. */
   readonly warmStart: boolean | Partial<WarmStartSettings>;
   /** How success is measured, before, during and after. */
@@ -332,9 +334,14 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "seconds between checkpoints, or more where saving would take over 2 % of the time; 0: after every iteration",
     schema: atLeast(0),
   },
+  keepEvery: {
+    flag: "--keep-every <n>",
+    help: "keep the policy's weights of every n-th iteration for good, such as for a league of a run's stages",
+    schema: count(1),
+  },
   watch: {
     flag: "--watch <environment|judge.ts>",
-    help: "audit some attempts, by the environment's own rewards or by a judge, and end training when what is paid rises while audits fall",
+    help: "audit some attempts, by the environment's own rewards or by a judge, and end training when what is paid rises while audits fall, or stays wrong while answers become alike",
     schema: z.union([
       text,
       isObject<WatchOptions>("environment, the file of a judge, or an object with an audit", "audit"),

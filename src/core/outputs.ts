@@ -14,7 +14,10 @@ export interface Wanted {
   readonly at?: AtIds;
   /** Named value heads, read at each target's context. */
   readonly heads?: readonly string[];
-  /** Layers whose hidden states are returned at each target's context: 0 is the embeddings; the last layer comes after its norm. */
+  /**
+   * Layers whose hidden states are returned at each target's context: 0 is the embeddings; the last layer comes after its norm.
+   * Negative numbers count from the end: −1 is the last.
+   */
   readonly hidden?: readonly number[];
 }
 

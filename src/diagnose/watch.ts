@@ -5,6 +5,7 @@ import { mean, studentCdf } from "../common/statistics/statistics.ts";
 /** Number, sum and sum of squares of what was observed. */
 const moments = z.object({ n: z.number(), sum: z.number(), squares: z.number() });
 type Moments = z.infer<typeof moments>;
+const nothing: Moments = { n: 0, sum: 0, squares: 0 };
 
 const block = z.object({
   /** Iterations of the run, half-open. */
@@ -14,18 +15,29 @@ const block = z.object({
   paid: moments,
   /** What audits said of some of them. */
   audit: moments,
+  /** Of each iteration, the share of different answers to a task. */
+  diversity: moments.default(nothing),
+  /** Of each audited attempt, 1 where what was paid is wrong by its audit, else 0. */
+  noise: moments.default(nothing),
 });
+type Block = z.infer<typeof block>;
 
 const alarm = z.object({
-  /** "audit": audits fell while what is paid rose; "distance": the policy is further from its beginning than it may be. */
-  why: z.enum(["audit", "distance"]),
+  /**
+   * "audit": audits fell while what is paid rose; "collapse": answers became alike while what is paid stayed wrong; "distance": the policy is further
+   * from its beginning than it may be.
+   */
+  why: z.enum(["audit", "collapse", "distance"]),
   /** Iterations of the run after which it was raised. */
   iteration: z.number(),
   /** Iterations, half-open, that the last block is compared with, and what was paid and audited there and of late. */
   since: z.tuple([z.number(), z.number()]),
   paid: z.tuple([z.number(), z.number()]),
   audit: z.tuple([z.number(), z.number()]),
-  /** Probability of such a fall by chance, corrected for all comparisons of the run; of a distance, the distance. */
+  /** Of a collapse: diversity of answers, and share of wrong rewards, there and of late. */
+  diversity: z.exactOptional(z.tuple([z.number(), z.number()])),
+  noise: z.exactOptional(z.tuple([z.number(), z.number()])),
+  /** Probability of such a fall by chance, corrected for all comparisons of the run; of a distance, the distance; of a collapse, the share of wrong rewards. */
   p: z.number(),
 });
 
@@ -61,6 +73,10 @@ export interface Watched {
   readonly paid: readonly number[];
   /** What audits said of some attempts, drawn at random; higher is better. */
   readonly audits: readonly number[];
+  /** Of audited attempts, 1 where what was paid is wrong by its audit, else 0. Default: not known. */
+  readonly noise?: readonly number[];
+  /** Share of different answers to a task, in 0…1. Default: not known. */
+  readonly diversity?: number;
 }
 
 /** A watch that has seen nothing. */
@@ -76,18 +92,22 @@ export const freshWatch: WatchState = { blocks: [], open: null, alarm: null, mod
  * The levels add up to `error` over all comparisons of a run of any length (Bonferroni, Σ 1/k² = π²/6), so that in a run whose audits do
  * not fall an alarm has at most this probability. Audits count as independent: draw them from different tasks. The first alarm stays.
  * A block without two audits is compared with none.
+ *
+ * The alarm is also raised where answers have become alike while what is paid is as wrong as at first ({@link collapsed}).
  */
 export function watched(
   state: WatchState,
-  { iteration, paid, audits }: Watched,
+  { iteration, paid, audits, noise = [], diversity }: Watched,
   { every = 8, error = 0.05 }: WatchRule = {},
 ): WatchState {
-  const begun = state.open ?? { from: iteration - 1, until: iteration, paid: nothing, audit: nothing };
-  const open = {
+  const begun = state.open ?? { ...empty, from: iteration - 1, until: iteration };
+  const open: Block = {
     from: begun.from,
     until: iteration,
     paid: added(begun.paid, paid),
     audit: added(begun.audit, audits),
+    noise: added(begun.noise, noise),
+    diversity: added(begun.diversity, diversity === undefined ? [] : [diversity]),
   };
   if (open.until - open.from < every) return { ...state, open };
   const { blocks } = state;
@@ -108,7 +128,37 @@ export function watched(
           audit: [meanOf(before.audit), meanOf(open.audit)],
           p: (p * error) / level,
         };
-  return { ...state, blocks: [...blocks, open], open: null, alarm: state.alarm ?? raised };
+  const alarm = state.alarm ?? raised ?? collapsed(blocks[0], open);
+  return { ...state, blocks: [...blocks, open], open: null, alarm };
+}
+
+/** Share of wrong rewards that is never called a collapse. */
+const tolerated = 0.25;
+
+/**
+ * A policy that is paid by labels of its own making, such as a majority's, becomes sure of whatever is most frequent. In the block that ended, against
+ * the first:
+ *
+ *     diversity_k ≤ ½ diversity_1,   noise_k ≥ noise_1,   noise_k > ¼
+ *
+ * Where the labels are right, diversity falls too, and noise falls with it. No probability is claimed: the rule was chosen for how often it is right.
+ */
+function collapsed(first: Block | undefined, open: Block): WatchAlarm | null {
+  if (!first) return null;
+  const [diversity, noise] = [
+    [meanOf(first.diversity), meanOf(open.diversity)] as [number, number],
+    [meanOf(first.noise), meanOf(open.noise)] as [number, number],
+  ];
+  const alike = diversity[1] <= diversity[0] / 2;
+  if (!alike || !(noise[1] >= noise[0]) || noise[1] <= tolerated) return null;
+  return {
+    why: "collapse",
+    iteration: open.until,
+    since: [first.from, first.until],
+    paid: [meanOf(first.paid), meanOf(open.paid)],
+    audit: [meanOf(first.audit), meanOf(open.audit)],
+    ...{ diversity, noise, p: noise[1] },
+  };
 }
 
 /** Whether the block that ended last has the best audits so far. */
@@ -118,7 +168,7 @@ export function isBestAudited({ blocks, open }: WatchState): boolean {
   return blocks.every(({ audit }) => !(meanOf(audit) > meanOf(last.audit)));
 }
 
-const nothing: Moments = { n: 0, sum: 0, squares: 0 };
+const empty = { paid: nothing, audit: nothing, diversity: nothing, noise: nothing };
 const added = ({ n, sum, squares }: Moments, xs: readonly number[]): Moments => ({
   n: n + xs.length,
   sum: xs.reduce((a, x) => a + x, sum),

@@ -24,10 +24,11 @@ const faint = 0.12;
 /** @returns the matching entries, best first, each with the reason; empty when none matches. */
 export function searchCatalogue(query: string, among: readonly CatalogueEntry[]): readonly Found[] {
   const question = read(query);
-  const texts = byTexts(question, among);
+  const index = indexOf(among);
+  const texts = byTexts(question, index);
   const scored = among.map((entry) => {
     const text = texts.get(entry.id) ?? { score: 0, stems: new Set<string>() };
-    const about = question.topics.filter(({ topic }) => isAbout(entry, topic));
+    const about = question.topics.filter(({ topic }) => isAbout(entry, topic, index));
     const shares = about.map(({ times }) => declared * Math.min(times, 2));
     const named = entry.id === query.trim().toLowerCase();
     const score = shares.reduce((sum, share) => sum + share, text.score) + (named ? 100 : 0);
@@ -92,18 +93,37 @@ function says(query: string, phrase: string, own: ReadonlySet<string>, absent: R
   return ` ${stems(query).join(" ")} `.includes(` ${stems(phrase).join(" ")} `);
 }
 
-/** Scores from 0 to 1 by the entries' texts, with the stems that were found. */
-function byTexts(
-  { own, kin }: Question,
-  among: readonly CatalogueEntry[],
-): ReadonlyMap<string, { readonly score: number; readonly stems: ReadonlySet<string> }> {
-  const index = new MiniSearch<{ readonly id: string }>({
+/** What is searched of a list of entries; a page asks the same list for every letter that is typed. */
+interface Index {
+  readonly texts: MiniSearch<{ readonly id: string }>;
+  /** Stems of what is said of an entry's mechanism. */
+  readonly said: ReadonlyMap<CatalogueEntry, ReadonlySet<string>>;
+}
+const indices = new WeakMap<readonly CatalogueEntry[], Index>();
+
+function indexOf(among: readonly CatalogueEntry[]): Index {
+  const known = indices.get(among);
+  if (known) return known;
+  const texts = new MiniSearch<{ readonly id: string }>({
     fields: ["id", "family", "summary", "paper", "mechanism", "equation", "slots"],
     tokenize: tokens,
     processTerm: stem,
   });
-  index.addAll(among.map((m) => ({ ...m, slots: slotsOf(m).join(" ") })));
-  const results = index.search([...own, ...kin].join(" "), {
+  texts.addAll(among.map((m) => ({ ...m, slots: slotsOf(m).join(" ") })));
+  const said = new Map(
+    among.map((entry) => [entry, new Set(stems(`${entry.summary} ${entry.mechanism ?? ""}`))] as const),
+  );
+  const index = { texts, said };
+  indices.set(among, index);
+  return index;
+}
+
+/** Scores from 0 to 1 by the entries' texts, with the stems that were found. */
+function byTexts(
+  { own, kin }: Question,
+  { texts }: Index,
+): ReadonlyMap<string, { readonly score: number; readonly stems: ReadonlySet<string> }> {
+  const results = texts.search([...own, ...kin].join(" "), {
     boost: { id: 6, summary: 3, paper: 2 },
     tokenize: (text) => text.split(" "),
     processTerm: (term) => term,
@@ -121,10 +141,10 @@ function byTexts(
 }
 
 /** By what it declares or, for a topic that nothing declares, by two of its words in what is said of the mechanism. */
-function isAbout(entry: CatalogueEntry, { about, means }: Topic): boolean {
+function isAbout(entry: CatalogueEntry, { about, means }: Topic, { said }: Index): boolean {
   if (about) return about.holds(entry);
-  const said = new Set(stems(`${entry.summary} ${entry.mechanism ?? ""}`));
-  return means.filter((phrase) => stems(phrase).every((word) => said.has(word))).length >= 2;
+  const words = said.get(entry)!;
+  return means.filter((phrase) => stems(phrase).every((word) => words.has(word))).length >= 2;
 }
 
 function reason(entry: CatalogueEntry, found: ReadonlySet<string>, { words, own, topics }: Question): string {

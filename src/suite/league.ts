@@ -16,6 +16,7 @@ import {
 } from "../env/index.ts";
 import type { Actor } from "../rollout/actor.ts";
 import { playEpisode } from "../rollout/episode.ts";
+import type { Replay } from "./replay.ts";
 
 /** Who takes part. */
 export interface LeagueMember {
@@ -27,23 +28,6 @@ export interface LeagueMember {
   readonly strategy?: Strategy;
   /** The run that it is a checkpoint of, and its iteration. */
   readonly checkpoint?: { readonly run: string; readonly iteration: number };
-}
-
-/** One game of two members, move by move. Long texts and long games are cut off. */
-export interface Replay {
-  /** The role that the first played; the second played all others. */
-  readonly seat: Role;
-  readonly moves: readonly {
-    readonly role: Role;
-    readonly by: string;
-    /** What it read since its last move. */
-    readonly read: string;
-    readonly said: string;
-  }[];
-  /** Moves that are left out at the end. */
-  readonly left: number;
-  /** Payoff of the first and of the second. */
-  readonly payoffs: readonly [number, number];
 }
 
 /** The games of two members, from the first one's side. */

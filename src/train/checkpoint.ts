@@ -20,6 +20,9 @@ const kept = 2;
 
 const folderOf = (out: string): string => join(out, "checkpoints");
 export const bestFolder = (out: string): string => join(out, "best");
+/** Weights of one iteration that no later one replaces. */
+export const keptFolder = (out: string, iteration: number): string =>
+  join(out, "kept", String(iteration).padStart(8, "0"));
 export const finalFolder = (out: string): string => join(out, "final");
 
 async function namesIn(out: string): Promise<string[]> {

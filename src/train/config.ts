@@ -64,6 +64,8 @@ export const runConfigSchema = z.strictObject({
     concurrency: count,
     /** Checkpoint at the first end of an iteration after this many seconds, or more where saving is slow; 0: at every end. */
     checkpointSeconds: z.number(),
+    /** Every so many iterations the weights are kept for good. */
+    keepEvery: z.exactOptional(count),
     /** Wall-clock limit of the training; a run cut by it is not reproducible in its length. */
     budgetSeconds: z.exactOptional(z.number()),
     /** Training ends after the iteration in which this many episodes have been played. */
@@ -113,6 +115,8 @@ export interface ConfigOptions {
   readonly concurrency?: number | undefined;
   /** Default 15. */
   readonly checkpointSeconds?: number | undefined;
+  /** Every so many iterations the policy's weights are kept for good, such as for a league of a run's stages. Default: never. */
+  readonly keepEvery?: number | undefined;
   /** Default: true if the environment has a flawed player. */
   readonly warmStart?: boolean | Partial<WarmStartSettings> | undefined;
   /** Default: 200 tasks, sampled and greedy; with the engine's pretrained model 100 tasks, greedy. */
@@ -134,7 +138,7 @@ export const usualContext = async (engine: Engine): Promise<number> =>
 /** Fills in every default. @throws WhetstoneError `option.range` for a warm start in an environment without a flawed player. */
 export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> {
   const { environment, method, engine, seed = 1, iterations = 80 } = options;
-  const { concurrency = 64, checkpointSeconds = 15, budgetSeconds, episodes } = options;
+  const { concurrency = 64, checkpointSeconds = 15, budgetSeconds, episodes, keepEvery } = options;
   const contextTokens = options.contextTokens ?? (await usualContext(engine));
   const { staleness = 0, importanceCap = 2, parts = null } = options;
   return {
@@ -161,6 +165,7 @@ export async function resolveConfig(options: ConfigOptions): Promise<RunConfig> 
       checkpointSeconds,
       ...(budgetSeconds === undefined ? {} : { budgetSeconds }),
       ...(episodes === undefined ? {} : { episodes }),
+      ...(keepEvery === undefined ? {} : { keepEvery }),
       ...(options.watch?.onAlarm === undefined ? {} : { onAlarm: options.watch.onAlarm }),
       parts: null,
     },

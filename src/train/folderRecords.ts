@@ -1,7 +1,14 @@
 /** Records of a run in a folder and a store. */
 import { join } from "node:path";
 import type { RunStore } from "../store/runStore.ts";
-import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
+import {
+  bestFolder,
+  findCheckpoint,
+  keptFolder,
+  lettingGo,
+  saveCheckpoint,
+  saveModel,
+} from "./checkpoint.ts";
 import { openJournal } from "./journal.ts";
 import type { Records } from "./records.ts";
 
@@ -29,5 +36,6 @@ export async function recordsIn(
       await lettingGo(engine, out, () => saveModel(folder, policy));
       return folder;
     },
+    keep: (policy, iteration) => lettingGo(engine, out, () => saveModel(keptFolder(out, iteration), policy)),
   };
 }

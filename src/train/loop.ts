@@ -8,6 +8,7 @@
 import { batchOf } from "../common/tokens/pack.ts";
 import type { Advantages, AnnotatedExperience, Channels, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
+import { diversityOf } from "../diagnose/diversity.ts";
 import { rolloutQueue } from "./asyncRollouts.ts";
 import type { Attempt, RolloutRun } from "./attempt.ts";
 import type { Iteration, Run } from "./running.ts";
@@ -54,6 +55,7 @@ async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered)
   const { advantages, columns, next, stats } = gathered.estimated;
   const began = performance.now();
   const watched = await run.watch(ctx, annotated);
+  const diversity = diversityOf(annotated.trajectories, ctx.tasks, run.tasks);
 
   const { batch, cuts } = batchOf(
     annotated.trajectories,
@@ -74,7 +76,7 @@ async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered)
   return {
     experience: annotated,
     advantages,
-    stats: { ...annotated.stats, ...stats, ...learnt, ...watched },
+    stats: { ...annotated.stats, ...stats, ...learnt, ...watched, ...diversity },
     seconds,
   };
 }

@@ -21,6 +21,8 @@ export interface Records {
   saveCheckpoint(state: RunState, weighted: Weighted): Promise<string | undefined>;
   /** Keeps these weights as the best so far. @returns their folder; undefined where nothing is kept. */
   saveBest(policy: Model): Promise<string | undefined>;
+  /** Keeps the weights of this iteration for good. */
+  keep(policy: Model, iteration: number): Promise<void>;
 }
 
 /** A run in memory: nothing is written. */
@@ -33,4 +35,5 @@ export const noRecords: Records = {
   begin: async () => undefined,
   saveCheckpoint: async () => undefined,
   saveBest: async () => undefined,
+  keep: async () => undefined,
 };

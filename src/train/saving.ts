@@ -16,6 +16,7 @@ export function savingOf({
   settings,
   state,
   models,
+  policy,
   frozen,
   snapshots,
   clock,
@@ -57,7 +58,10 @@ export function savingOf({
     checkpoint,
 
     async checkpointIfDue() {
-      const wait = settings.checkpointSeconds * 1000;
+      const { checkpointSeconds, keepEvery } = settings;
+      // before the checkpoint: a run that is killed in between keeps them again
+      if (keepEvery && state.iteration % keepEvery === 0) await records.keep(policy, state.iteration);
+      const wait = checkpointSeconds * 1000;
       if (wait === 0 || performance.now() - lastSaved >= Math.max(wait, pause)) await checkpoint();
     },
 

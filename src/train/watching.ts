@@ -14,6 +14,7 @@ import {
   type Stats,
   type Trajectory,
 } from "../core/types.ts";
+import { answerDiversity } from "../diagnose/diversity.ts";
 import { disagreement, freshWatch, isBestAudited, type WatchAlarm, watched } from "../diagnose/watch.ts";
 import type { Assembly } from "./assembly.ts";
 import type { Run } from "./running.ts";
@@ -38,19 +39,27 @@ export function watchOf({ settings, state, policy, records, report }: Assembly):
   return async (ctx, { trajectories, units, signals }) => {
     const random = ctx.random.split("watch");
     const played = trajectories.filter((t) => t.end.kind !== "failed" && t.origin !== "demonstrated");
-    const paid = [...paidIn(signals).values()];
-    const audited = await audit(ctx, watch.audit, drawn(played, audits, random), random);
+    const paidBy = paidIn(signals);
+    const paid = [...paidBy.values()];
+    const looked = drawn(played, audits, random);
+    const scores = await audit(ctx, watch.audit, looked, random);
+    const audited = known(scores);
+    const noise = looked.flatMap(({ id }, i) => wrongly(paidBy.get(id), scores[i]));
+    const diversity = answerDiversity(trajectories);
     const stats: Stats = {
       ...(paid.length > 0 && { "watch.paid": mean(paid) }),
       ...(audited.length > 0 && { "watch.audit": mean(audited) }),
       "watch.audited": audited.length,
+      ...(noise.length > 0 && { "watch.noise": mean(noise) }),
     };
     const before = state.watch ?? freshWatch;
     // the iteration that is looked at is not counted as done yet
     const iteration = state.iteration + 1;
-    let now = { ...before, ...watched(before, { iteration, paid, audits: audited }, rule) };
+    const seen = { iteration, paid, audits: audited, noise, ...(diversity !== undefined && { diversity }) };
+    let now = { ...before, ...watched(before, seen, rule) };
     if (models.length > 1 && played.length > 0) {
-      const scores = await Promise.all(models.map((model) => audit(ctx, model, played, random)));
+      const all = await Promise.all(models.map((model) => audit(ctx, model, played, random)));
+      const scores = all.map(known);
       const complete = scores.every(({ length }) => length === played.length);
       const at = now.models ?? (complete ? scores.map(centreOf) : null);
       now = { ...now, models: at };
@@ -70,7 +79,8 @@ export function watchOf({ settings, state, policy, records, report }: Assembly):
       report({ type: "warning", message: findingLine(finding), ...finding });
     }
     state.watch = now;
-    return { ...stats, "watch.alarm": Number(now.alarm !== null) };
+    const collapsed = now.alarm?.why === "collapse";
+    return { ...stats, "watch.alarm": Number(now.alarm !== null), "watch.collapse": Number(collapsed) };
   };
 }
 
@@ -95,17 +105,25 @@ export function drawn(played: readonly Trajectory[], count: number, random: Rand
     .slice(0, count);
 }
 
-/** The scores of attempts, in order; those that failed are left out, and counted. */
+/** 1 where a reward and an audit, both in 0…1, are on different sides of ½, else 0. Nothing where one is unknown or on another scale. */
+function wrongly(paid: number | undefined, audit: number | undefined): readonly number[] {
+  const labels = [paid, audit].flatMap((x) => (x !== undefined && x >= 0 && x <= 1 ? [x > 0.5] : []));
+  return labels.length < 2 ? [] : [Number(labels[0] !== labels[1])];
+}
+
+const known = (scores: readonly (number | undefined)[]): number[] => scores.flatMap((score) => score ?? []);
+
+/** The scores of attempts, in order; undefined for those that failed, which are counted. */
 async function audit(
   ctx: Ctx,
   by: WatchOptions["audit"],
   attempts: readonly Trajectory[],
   random: Random,
-): Promise<number[]> {
+): Promise<(number | undefined)[]> {
   if (by === "environment") return attempts.map(paidByEnvironment);
   const evaluator = evaluatorIn(ctx, by);
   const scores = await Promise.all(attempts.map((t) => evaluator.score(t, random.split("audit", t.id))));
-  return scores.flatMap((of) => (of ? [totalScore(of)] : []));
+  return scores.map((of) => of && totalScore(of));
 }
 
 const centreOf = (xs: readonly number[]) => ({ mean: mean(xs), deviation: standardDeviation(xs) });
@@ -154,6 +172,15 @@ function findingOf(alarm: WatchAlarm, { onAlarm = "stop", distance }: WatchOptio
       severity: "warning",
       problem: `Iteration ${iteration}: the policy is ${short(p)} nats an attempt away from its beginning, beyond the ${distance} that the watch allows. ${ended}`,
       fix: "Audit what it does there, or strengthen the pull towards the beginning.",
+    };
+  }
+  const [diversity, noise] = [alarm.diversity, alarm.noise];
+  if (diversity && noise) {
+    return {
+      check: "watch",
+      severity: "error",
+      problem: `Iteration ${iteration}: answers to a task have become alike (share of different ones ${short(diversity[0])} in iterations ${since[0] + 1} to ${since[1]}, ${short(diversity[1])} of late), while what is paid is wrong by ${short(100 * noise[1])} % of the audits (${short(100 * noise[0])} % then): the policy is sure of what is wrong. ${ended}`,
+      fix: "Keep the weights of the best audits. Pay only where labels are sure, mix in tasks with true labels, or strengthen the pull towards the beginning.",
     };
   }
   return {

@@ -1,6 +1,6 @@
 /** `whetstone league`, as scripts meet it. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { temporary } from "../temporary.ts";
@@ -26,7 +26,20 @@ test("league: two runs, their checkpoints and the players are rated; what was pl
   for (const [i, out] of runs.entries()) {
     const trained = await inProcess([
       ...["train", "--env", "kuhn-poker", "--method", "league-self-play", "--engine", "tabular"],
-      ...["--iterations", "3", "--seed", String(i), "--out", out, "--store", store, "--eval-tasks", "2"],
+      ...[
+        "--iterations",
+        "3",
+        "--keep-every",
+        "2",
+        "--seed",
+        String(i),
+        "--out",
+        out,
+        "--store",
+        store,
+        "--eval-tasks",
+        "2",
+      ],
     ]);
     assert.equal(trained.code, 0, trained.err);
   }
@@ -49,6 +62,7 @@ test("league: two runs, their checkpoints and the players are rated; what was pl
   const resumed = await inProcess(args);
   assert.equal(resumed.out, whole.out);
   assert.equal(readFileSync(kept, "utf8"), lines);
+  assert.deepEqual(JSON.parse(lines.trim().split("\n").at(-1)!).report.members, report.members);
   const other = await inProcess([...args.slice(0, -1), "--seed", "9"]);
   assert.equal(other.code, 2);
   assert.match(other.err, /league\.jsonl, which holds something else/);
@@ -64,7 +78,8 @@ test("league: two runs, their checkpoints and the players are rated; what was pl
     store,
   ]);
   assert.equal(more.code, 0, more.err);
-  assert.match(more.out, /kuhn-poker, [3-9] members|kuhn-poker, 2 members/);
+  assert.deepEqual(readdirSync(join(runs[0]!, "kept")), ["00000000", "00000002"]);
+  assert.match(more.out, /kuhn-poker, 3 members/);
 });
 
 test("league: wrong usage is said in one line", async () => {

@@ -220,8 +220,61 @@ test("every check says whether it passed, found something, or had nothing to loo
   );
   assert.deepEqual(
     states["not measured"]?.map(({ check }) => check),
-    ["failures", "actions", "truncated", "groups", "gradient", "drift", "watch", "stale"],
+    [
+      ...["failures", "actions", "truncated", "collapse", "proposals", "labels", "validation", "groups"],
+      ...["gradient", "drift", "watch", "stale"],
+    ],
   );
+});
+
+/** From one value to another within ten iterations, and then steady. */
+const moved = (from: number, to: number) =>
+  curve(...Array.from({ length: 30 }, (_, i) => (i < 10 ? from : to)));
+
+test("answers that become alike are pointed out where success stayed low, and not where it rose or is high", () => {
+  const alike = { "diversity.answers": moved(0.5, 0.02) };
+  const [finding] = look({ ...alike, success: moved(0.35, 0.3) }).findings;
+  assert.equal(finding?.check, "collapse");
+  assert.equal(finding.severity, "warning");
+  assert.match(finding.problem, /0\.5 at first, 0\.02 of late\), while success is 30 % \(35 % at first\)/);
+  assert.deepEqual(found({ ...alike, success: moved(0.35, 0.6) }), []);
+  assert.deepEqual(found({ ...alike, success: steady(30, 0.95) }), []);
+  assert.deepEqual(found({ "diversity.answers": moved(0.5, 0.3), success: steady(30, 0.3) }), []);
+  // answers that were alike from the start are another matter
+  assert.deepEqual(found({ "diversity.answers": moved(0.05, 0), success: steady(30, 0.3) }), []);
+});
+
+test("a collapse that the watch saw is an error, and is reported once", () => {
+  const watch = { "watch.paid": moved(0.5, 0.9), "watch.audit": moved(0.35, 0.3) };
+  const raised = {
+    "watch.alarm": moved(0, 1),
+    "watch.collapse": moved(0, 1),
+    "watch.noise": moved(0.6, 0.65),
+  };
+  const { findings } = look({
+    ...{ ...watch, ...raised },
+    ...{ "diversity.answers": moved(0.5, 0.2), success: moved(0.35, 0.5) },
+  });
+  assert.deepEqual(
+    findings.map(({ check, severity }) => [check, severity]),
+    [["collapse", "error"]],
+  );
+  assert.match(findings[0]!.problem, /65 % of the rewards are wrong by the audits/);
+});
+
+test("proposals that become alike, labels that get worse, and a validation below its best are pointed out", () => {
+  assert.deepEqual(found({ "diversity.proposals": moved(0.8, 0.3) }), ["proposals"]);
+  assert.deepEqual(found({ "diversity.proposals": moved(0.8, 0.5) }), []);
+  assert.deepEqual(found({ "watch.noise": moved(0.1, 0.4) }), ["labels"]);
+  assert.deepEqual(found({ "watch.noise": moved(0.5, 0.4) }), []);
+  assert.deepEqual(found({ "watch.noise": moved(0.05, 0.18) }), []);
+  const during = (...wins: readonly number[]) => ({
+    evaluations: wins.map((won, i) => evaluated("during", 10 * i, won)),
+  });
+  const [finding] = look({}, during(80, 140, 90)).findings.filter(({ check }) => check === "validation");
+  assert.match(finding?.problem ?? "", /was 70 % after 10 iterations and is 45 % after 20/);
+  assert.deepEqual([finding?.from, finding?.until], [10, 20]);
+  assert.ok(!found({}, during(80, 140, 135)).includes("validation"));
 });
 
 test("an alarm of the watch is pointed out with what rose and what fell; a watch without one passed", () => {

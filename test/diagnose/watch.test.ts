@@ -13,7 +13,12 @@ import {
 
 /** A run of blocks of one iteration each. */
 const after = (
-  iterations: readonly { readonly paid: readonly number[]; readonly audits: readonly number[] }[],
+  iterations: readonly {
+    readonly paid: readonly number[];
+    readonly audits: readonly number[];
+    readonly noise?: readonly number[];
+    readonly diversity?: number;
+  }[],
   rule = { every: 1, error: 0.05 },
 ): WatchState =>
   iterations.reduce<WatchState>(
@@ -89,6 +94,22 @@ test("an alarm by chance is as rare as asked, in long runs whose audits stay lev
   assert.ok(alarms <= 32, `${alarms} of ${runs}`);
 });
 
+test("a collapse: answers half as different, and as many rewards wrong as at first, more than a quarter", () => {
+  const block = (diversity: number, wrong: number) => ({
+    ...{ paid: [1], audits: [0.3, 0.4], diversity },
+    noise: Array.from({ length: 10 }, (_, i) => Number(i < wrong)),
+  });
+  const { alarm } = after([block(0.6, 5), block(0.4, 6), block(0.3, 6)]);
+  assert.deepEqual(alarm, {
+    ...{ why: "collapse", iteration: 3, since: [0, 1], paid: [1, 1], audit: [0.35, 0.35] },
+    ...{ diversity: [0.6, 0.3], noise: [0.5, 0.6], p: 0.6 },
+  });
+  assert.equal(after([block(0.6, 5), block(0.31, 9)]).alarm, null, "not alike");
+  assert.equal(after([block(0.6, 5), block(0.1, 4)]).alarm, null, "labels got better");
+  assert.equal(after([block(0.6, 1), block(0.1, 2)]).alarm, null, "few are wrong");
+  assert.equal(after([block(0.6, 0), { paid: [1], audits: [1, 1] }]).alarm, null, "nothing known");
+});
+
 test("the best audited block is the latest one with the highest mean, and the state survives JSON", () => {
   const rising = after([
     { paid: [0], audits: [1, 2] },
@@ -101,6 +122,11 @@ test("the best audited block is the latest one with the highest mean, and the st
     "not over yet",
   );
   assert.deepEqual(watchStateSchema.parse(JSON.parse(JSON.stringify(rising))), rising);
+  // a state of a run that began before noise and diversity were kept
+  const { noise: _, diversity: __, ...older } = rising.blocks[0]!;
+  assert.deepEqual(watchStateSchema.parse({ ...rising, blocks: [older] }).blocks[0]!.noise, {
+    ...{ n: 0, sum: 0, squares: 0 },
+  });
 });
 
 test("disagreement is in deviations of each model's own scores at the beginning", () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Environment } from "../../src/env/environment.ts";
 import { gameEnvironment, rockPaperScissors, type Strategy, strategyPlayer } from "../../src/env/index.ts";
 import { scriptActor } from "../../src/rollout/actor.ts";
 import { type LeagueMember, leagueReport, playPairing } from "../../src/suite/league.ts";
@@ -82,4 +83,54 @@ test("league: who makes no move loses the forfeit, also to a role that never cam
   const mute = { name: "mute", version: "1", actor: scriptActor("mute", () => "…") };
   const { won, payoffs, games } = await playPairing(mute, members[0]!, options);
   assert.deepEqual([won, payoffs, games], [0, [-3, 3], 100]);
+});
+
+test("league: of each seat one game is kept, move by move in the order of play, for whoever watches", async () => {
+  const { replays, first, second } = await playPairing(members[1]!, members[0]!, options);
+  assert.deepEqual(
+    replays.map(({ seat, payoffs, left }) => [seat, payoffs, left]),
+    environment.roles.map((seat) => [seat, [1, -1], 0]),
+  );
+  for (const { seat, moves } of replays) {
+    assert.deepEqual(
+      moves.map(({ role }) => role),
+      environment.roles,
+    );
+    for (const { role, by, said, read } of moves) {
+      assert.equal(by, role === seat ? first : second);
+      assert.equal(said, by);
+      assert.ok(read.length > 0);
+    }
+  }
+});
+
+test("league: of a long game the beginning is kept, and what each player read is what was new to it", async () => {
+  const { roles } = environment;
+  const long: Environment = {
+    ...environment,
+    limits: { turns: 200, actionTokens: 8 },
+    start: async () => {
+      let turn = 0;
+      return {
+        observe: async () => {
+          const role = roles[turn % 2]!;
+          const content = turn < 2 ? "x".repeat(2000) : `turn ${turn}`;
+          return { role, observation: { messages: [{ role: "user", content }] } };
+        },
+        act: async () => {
+          turn++;
+          return turn < 150 ? { rewards: {} } : { rewards: {}, end: { kind: "done", reason: "over" } };
+        },
+      };
+    },
+  };
+  const { replays } = await playPairing(members[1]!, members[0]!, {
+    ...options,
+    environment: long,
+    games: 2,
+  });
+  const [{ moves, left }] = replays as [(typeof replays)[number]];
+  assert.deepEqual([moves.length, left], [100, 50]);
+  assert.equal(moves[0]!.read.length, 601);
+  assert.deepEqual([moves[2]!.read, moves[3]!.read], ["turn 2", "turn 3"]);
 });

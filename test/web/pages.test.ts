@@ -6,6 +6,7 @@ import { noBrowser } from "../browser.ts";
 import { browser, onOnePage } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
 import { compare } from "./comparison.ts";
+import { league } from "./league.ts";
 import { type Peopled, settled, showPeopled, sideways, tell, watched } from "./world.ts";
 
 interface Violation {
@@ -43,6 +44,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
 
   before(async () => {
     compare(root);
+    league(root);
     shown = await showPeopled(root);
     artefact = await tell(shown.production);
   });
@@ -69,7 +71,16 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
       () => "/comparisons/compare-echo",
       /grpo, rloo on echo.*2 seeds.*test.*held out.*Every run/s,
     ],
-    ["comparisons", () => "/compare", /Made by whetstone compare.*grpo, rloo/s],
+    [
+      "comparisons",
+      () => "/compare",
+      /Made by whetstone compare.*grpo, rloo.*Played by whetstone league.*kuhn-poker/s,
+    ],
+    [
+      "league",
+      () => "/compare/leagues/league.jsonl",
+      /League of kuhn-poker.*runs\/a\/kept\/00000010.*Rating over training.*Row wins from.*reference plays first.*your card is jack.*fold/s,
+    ],
     ["methods", () => "/methods?family=credit", /igpo/],
     ["method", () => "/methods/turn-ppo", /Mechanism.*Mathematics.*Composition.*Evidence.*Try it/s],
     ["inbox", () => "/inbox", /Correction: Asmara is in Eritrea\..*Asmara is in Kenya\./s],

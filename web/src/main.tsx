@@ -15,6 +15,7 @@ const pages = {
   episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
   episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
   inbox: lazy(() => import("./pages/inbox.tsx").then((m) => m.Inbox)),
+  league: lazy(() => import("./pages/league.tsx").then((m) => m.League)),
   login: lazy(() => import("./pages/login.tsx").then((m) => m.Login)),
   method: lazy(() => import("./pages/method.tsx").then((m) => m.Method)),
   methods: lazy(() => import("./pages/methods.tsx").then((m) => m.Methods)),
@@ -40,6 +41,7 @@ function App() {
             <Route path="/runs/:id/tasks" component={pages.tasks} />
             <Route path="/comparisons/:id" component={pages.comparison} />
             <Route path="/compare" component={pages.compare} />
+            <Route path="/compare/leagues/:id" component={pages.league} />
             <Route path="/inbox" component={pages.inbox} />
             <Route path="/sessions" component={pages.sessions} />
             <Route path="/sessions/:id" component={pages.session} />

@@ -1,5 +1,6 @@
 /** The checks of a run's health, in the order of their report. */
 import type { HealthCheck } from "./check.ts";
+import { collapsed, drifted, noisy, proposals } from "./collapseChecks.ts";
 import { drift, exploited, gap, gradient, headroom, learnt, stale } from "./learningChecks.ts";
 import {
   actions,
@@ -24,6 +25,10 @@ export const healthChecks: readonly HealthCheck[] = [
   learnt,
   falling,
   entropy,
+  collapsed,
+  proposals,
+  noisy,
+  drifted,
   deadGroups,
   constantReward,
   gradient,

@@ -155,7 +155,8 @@ export const exploited: HealthCheck = {
     const paid = endsOf(curves["watch.paid"], 1);
     if (!raised || !audits || !paid) return undefined;
     const first = raised.value.findIndex((value) => value > 0);
-    if (first < 0) return [];
+    // a collapse is another check's
+    if (first < 0 || curves["watch.collapse"]?.value.some((value) => value > 0)) return [];
     return [
       {
         severity: "error",

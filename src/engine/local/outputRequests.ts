@@ -23,14 +23,15 @@ export function outputRequestOf({ config, heads }: Architecture, want: Wanted): 
       fix: "Name the heads when the model is made.",
     });
   }
-  const { topk = 0, at, hidden = [] } = want;
+  const { topk = 0, at } = want;
+  const hidden = (want.hidden ?? []).map((layer) => (layer < 0 ? config.layers + 1 + layer : layer));
   const goodTop = Number.isInteger(topk) && topk >= 0 && topk <= config.vocabulary;
   const goodLayers = hidden.every((layer) => Number.isInteger(layer) && layer >= 0 && layer <= config.layers);
   if (!goodTop || !goodLayers) {
     throw new WhetstoneError("option.range", {
       where: "local engine",
-      got: `a request for top-k ${topk} and the hidden layers [${hidden.join(", ")}]`,
-      expected: `k up to ${config.vocabulary}, layers from 0 (the embeddings) to ${config.layers} (after the last norm)`,
+      got: `a request for top-k ${topk} and the hidden layers [${(want.hidden ?? []).join(", ")}]`,
+      expected: `k up to ${config.vocabulary}, layers from 0 (the embeddings) to ${config.layers} (after the last norm), or from the end, −1 being the last`,
       fix: "Request only outputs that this model has.",
     });
   }

@@ -19,6 +19,7 @@ import { computedInWords } from "./computed.ts";
 import { episodeDetail } from "./episodes.ts";
 import { episodeGroup, foundEpisode } from "./foundEpisodes.ts";
 import { progressOf } from "./headline.ts";
+import { leagueRoutes } from "./leagues.ts";
 import { methodRoutes } from "./methods.ts";
 import { curveRanges } from "./ranges.ts";
 import { runRows } from "./runRows.ts";
@@ -155,6 +156,7 @@ export function dashboardApi(
   });
   api.route("/", taskRoutes(store, found));
   api.route("/comparisons", comparisonRoutes(store));
+  api.route("/leagues", leagueRoutes(store));
   api.route("/methods", methodRoutes());
   api.route("/artefacts", artefactRoutes({ store, production }));
   // otherwise the page would answer, since it is served at every other path

@@ -75,10 +75,14 @@ export function comparisonRoutes({ file }: Pick<RunStore, "file">): Hono<Gated> 
     });
 }
 
-/** The store's own folder and those in it. A database elsewhere has none. */
+/** The folder that a store lies in. A database elsewhere has none. */
+export const besideStore = (file: string): string | undefined =>
+  /^[a-z]+:\/\//.test(file) ? undefined : dirname(resolve(file));
+
+/** The store's own folder and those in it. */
 async function foldersBeside(file: string): Promise<readonly string[]> {
-  if (/^[a-z]+:\/\//.test(file)) return [];
-  const around = dirname(resolve(file));
+  const around = besideStore(file);
+  if (around === undefined) return [];
   const entries = await readdir(around, { withFileTypes: true }).catch(() => []);
   return [around, ...entries.flatMap((one) => (one.isDirectory() ? join(around, one.name) : []))];
 }

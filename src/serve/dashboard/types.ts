@@ -18,6 +18,7 @@ import type { Range, Value } from "./numberTypes.ts";
 
 export type * from "./comparisonTypes.ts";
 export type * from "./episodeTypes.ts";
+export type * from "./leagueTypes.ts";
 export type * from "./numberTypes.ts";
 
 export interface RunRow {

@@ -64,6 +64,7 @@ test("a wish for a head or a layer that the model has not is refused", async () 
   const wishes: readonly [Wanted, ReturnType<typeof failsWith>][] = [
     [{ heads: ["value"] }, failsWith("capability.missing", /unknown value heads value/)],
     [{ hidden: [2] }, failsWith("option.range", /layers \[2\]/)],
+    [{ hidden: [-3] }, failsWith("option.range", /layers \[-3\]/)],
     [{ topk: config.vocabulary + 1 }, failsWith("option.range", /top-k/)],
   ];
   const objective = linear(coefficientsFor(batch, "wishes"));

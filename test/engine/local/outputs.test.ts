@@ -186,8 +186,10 @@ test("outputs agree with each other: top-k, ids of the caller's choice, entropy,
     topk: 3,
     at: { ids, width: V },
     heads,
-    hidden: [config.layers],
+    hidden: [config.layers, -1, 0, -1 - config.layers],
   });
+  const [last, fromEnd, first, allTheWay] = said.hidden!;
+  assert.deepEqual([fromEnd, allTheWay], [last, first], "negative layers count from the end");
   for (let a = 0; a < A; a++) {
     const row = said.at!.subarray(a * V, (a + 1) * V);
     near([row.reduce((sum, x) => sum + Math.exp(x), 0)], [1], 1e-5, "total");

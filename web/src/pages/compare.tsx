@@ -5,6 +5,7 @@ import type {
   ComparedGroup,
   ComparePage,
   ComparisonsPage,
+  LeaguesPage,
   Range,
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
@@ -69,6 +70,38 @@ function Kept() {
           />
         </>
       )}
+      <Leagues />
+    </>
+  );
+}
+
+function Leagues() {
+  const now = useLoaded<LeaguesPage>("/api/leagues").value;
+  if (now.state === "waiting") return <Waiting what="leagues" />;
+  if (now.state === "failed") return <Failed what="Leagues" why={now.why} />;
+  const { leagues } = now.data;
+  if (leagues.length === 0) return null;
+  return (
+    <>
+      <h2>Played by whetstone league</h2>
+      <Table
+        label="Leagues"
+        rows={leagues}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: "League",
+            class: "about",
+            cell: ({ id, environment }) => (
+              <a href={`/compare/leagues/${encodeURIComponent(id)}`}>{environment}</a>
+            ),
+          },
+          { name: "Members", cell: ({ members }) => members },
+          { name: "Games a pair", cell: ({ gamesPerPair }) => gamesPerPair },
+          { name: "Written", cell: ({ at }) => moment(new Date(at).toISOString()) },
+          { name: "File", class: "about faint", cell: ({ id }) => id },
+        ]}
+      />
     </>
   );
 }

@@ -28,13 +28,20 @@ const orders = {
   most: "Most episodes first",
 } as const;
 
-const columnsOf = (run: string): readonly Column<TaskRow>[] => [
+/** @param alike words that several of the tasks shown have: these show their ids too. */
+const columnsOf = (run: string, alike: ReadonlySet<string>): readonly Column<TaskRow>[] => [
   {
     name: "Task",
     class: "about",
     cell: ({ task, role, asked }) => (
       <a href={`/runs/${encodeURIComponent(run)}/episodes?${new URLSearchParams({ task, phase: "train" })}`}>
         <bdi>{asked || task}</bdi>
+        {alike.has(asked) && (
+          <span class="faint">
+            {" "}
+            <bdi>{task}</bdi>
+          </span>
+        )}
         {role !== "agent" && ` (${role})`}
       </a>
     ),
@@ -80,6 +87,11 @@ export function Tasks() {
   if (now.state === "waiting") return <Waiting what="the tasks" />;
   if (now.state === "failed") return <Failed what="The tasks" why={now.why} />;
   const { data } = now;
+  const alike = new Set(
+    [...Map.groupBy(data.tasks, ({ asked }) => asked)].flatMap(([words, its]) =>
+      words !== "" && its.length > 1 ? [words] : [],
+    ),
+  );
   return (
     <>
       <Head of={data} />
@@ -128,7 +140,7 @@ export function Tasks() {
             file={`${data.run.name} tasks`}
             rows={data.tasks}
             keyOf={({ task, role }) => `${task} ${role}`}
-            columns={columnsOf(data.run.id)}
+            columns={columnsOf(data.run.id, alike)}
           />
           <Pager
             what="tasks"

@@ -1,7 +1,6 @@
 /** A reaction model's prediction for a candidate policy before launch, and its accuracy. */
 
-import { leastSquares, pairedInterval } from "../../../common/statistics/statistics.ts";
-import { WhetstoneError } from "../../../core/errors.ts";
+import { pairedInterval } from "../../../common/statistics/statistics.ts";
 import type { Interval } from "../../../core/interval.ts";
 
 /**
@@ -18,27 +17,3 @@ export const reactionChange = (
   base: ArrayLike<number>,
   confidence = 0.95,
 ): Interval => pairedInterval(candidate, base, confidence);
-
-/**
- * Spearman's rank correlation of predictions and observations, in [−1, 1]. Ties have the mean of their ranks. NaN if all
- * values of either side are equal.
- */
-export function rankCorrelation(predicted: readonly number[], observed: readonly number[]): number {
-  if (predicted.length !== observed.length) {
-    throw new WhetstoneError("shape.mismatch", {
-      where: "rankCorrelation",
-      got: `${predicted.length} and ${observed.length} numbers`,
-      expected: "a prediction and an observation for every variant",
-      fix: "Remove variants that were predicted but not launched.",
-    });
-  }
-  const { xx, xy, yy } = leastSquares(ranksOf(predicted), ranksOf(observed));
-  return xy / Math.sqrt(xx * yy);
-}
-
-/** 1 for the lowest; ties have the mean of their ranks. */
-const ranksOf = (xs: readonly number[]): number[] =>
-  xs.map((x) => {
-    const [below, equal] = [xs.filter((other) => other < x).length, xs.filter((other) => other === x).length];
-    return below + (equal + 1) / 2;
-  });
