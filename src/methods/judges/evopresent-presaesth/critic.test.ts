@@ -38,7 +38,7 @@ test("one reward for each answer; failed attempts and tasks that ask nothing get
   assert.deepEqual(signals.map(signalValue), [2]);
 });
 
-/** Artefacts are numbers of defects; an edit mends one if its name is "real". */
+/** Artefacts are numbers of defects; an edit fixes one if its name is "real". */
 const loop = (
   critic: { named?: readonly string[]; favours?: "first" | "better" },
   options: { most?: number; accept?: "both" | "first" | "always"; harm?: number } = {},

@@ -1,6 +1,6 @@
 /** What a critic says of artefacts. */
 export interface ArtefactCritic<Artefact> {
-  /** Names of defects; none: nothing is left to mend. */
+  /** Names of defects; none: nothing is left to fix. */
   defects(artefact: Artefact): Promise<readonly string[]>;
   /** Whether it prefers what it is shown first. */
   prefersFirst(first: Artefact, second: Artefact): Promise<boolean>;
@@ -9,7 +9,7 @@ export interface ArtefactCritic<Artefact> {
 /** Settings of {@link edited}. */
 export interface EditedOptions<Artefact> {
   readonly critic: ArtefactCritic<Artefact>;
-  /** Mends a defect, or tries to. @param attempt number of the edit, from 0. */
+  /** Fixes a defect, or tries to. @param attempt number of the edit, from 0. */
   edit(artefact: Artefact, defect: string, attempt: number): Promise<Artefact>;
   /** Most edits. */
   readonly most: number;

@@ -1,7 +1,6 @@
 /** Layouts of eight attributes of which five matter, and what a critic of them can be asked. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import type { Features, Prior } from "../../../engine/tabular/engine.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 import { type Asked, criticReward, noDefects } from "./criticRewards.ts";
@@ -102,7 +101,7 @@ function read(context: readonly string[]) {
 }
 
 /** Linear in the attributes: of the layout; of those about which nothing was said yet; or of those in which two layouts differ. */
-export const layoutFeatures: Features = (context) => {
+export const layoutFeatures = (context: readonly string[]): readonly string[] => {
   const { kind, begun, seen } = read(context);
   const last = Math.max(-1, ...begun.map((word) => Number(word.slice(1))).filter(Number.isInteger));
   const kept = seen.filter((word) => {
@@ -113,7 +112,7 @@ export const layoutFeatures: Features = (context) => {
 };
 
 /** Any answer in form; defects in order. At first a critic prefers what it is shown first. */
-export const layoutPrior: Prior = (context, word) => {
+export const layoutPrior = (context: readonly string[], word: string): number => {
   const { kind, begun } = read(context);
   const never = -1e9;
   const [first] = begun;

@@ -13,7 +13,7 @@ export const evopresentPresaesth = method({
   summary: "one critic learns to score, to name defects and to compare, and then guides edits",
   paper: "Presenting a Paper is an Art: Self-Improvement Aesthetic Agents for Academic Presentations",
   mechanism:
-    "A critic of artefacts is trained on three kinds of questions in one batch: how good is this, what is wrong with it, which of two is better. Each kind has a reward by rule, and is normalised within the group of its prompt. Then an agent drafts, the critic names defects, the agent mends one, and the edit is kept where the critic prefers it in both orders, until nothing is left to mend. A critic of one kind alone can guide only a part of this loop.",
+    "A critic of artefacts is trained on three kinds of questions in one batch: how good is this, what is wrong with it, which of two is better. Each kind has a reward by rule, and is normalised within the group of its prompt. Then an agent drafts, the critic names defects, the agent fixes one, and the edit is kept where the critic prefers it in both orders, until nothing is left to fix. A critic of one kind alone can guide only a part of this loop.",
   equation: [
     "r = R_task + R_f;   R_f = 1 for an answer in form, else r = 0",
     "score: 1[|ŝ − s| < δ]     defects: 1[F1 > κ]     compare: 1[answer = label]          δ = 0.3, κ = 0.6",

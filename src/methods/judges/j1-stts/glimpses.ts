@@ -1,7 +1,6 @@
 /** Pairs of replies of which a judge can only catch glimpses: each look at them is right more often than not. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import type { Features, Prior } from "../../../engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 
@@ -84,7 +83,7 @@ function looksIn(context: readonly string[]) {
 }
 
 /** The balance of all looks, the last look, whether there was any, and whether it is told to wait. */
-export const glimpsed: Features = (context) => {
+export const glimpsed = (context: readonly string[]): readonly string[] => {
   const { seen, waits } = looksIn(context);
   const balance = seen.reduce((sum, look) => sum + (look === "first" ? 1 : -1), 0);
   return [
@@ -98,7 +97,7 @@ export const glimpsed: Features = (context) => {
 /**
  * At first a judge looks before it speaks and again when it is told to wait, goes by its last look, and prefers whatever is first.
  */
-export const hasty: Prior = (context, word) => {
+export const hasty = (context: readonly string[], word: string): number => {
   if (context.at(-1) !== "<assistant>") return word === "<end>" ? 0 : -1e9;
   const { seen, waits } = looksIn(context);
   if (word === "check") return seen.length === 0 || waits ? 2 : 0;

@@ -1,7 +1,6 @@
 /** An app of settings on pages: what an action led to is shown only when its page is opened again. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import type { Features, Prior } from "../../../engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 
@@ -163,7 +162,7 @@ function read(context: readonly string[]): ReturnType<typeof understood> {
 }
 
 /** A row for what matters of the state, and for what an action has begun with. */
-export const appFeatures: Features = (context) => {
+export const appFeatures = (context: readonly string[]): readonly string[] => {
   const { goal, toggled, proof, here, found, opened, begun, observed } = read(context);
   const [verb] = begun;
   if (verb === undefined) return [`here ${here} toggled ${toggled} proof ${proof > 0}`];
@@ -177,7 +176,7 @@ export const appFeatures: Features = (context) => {
  * Every well-formed action is possible. The agent has some idea of its task: at first it looks for the page, favours the setting in question,
  * looks at what it did more often than not, and does not submit at once. A submission names as many observations as a coin says, each once.
  */
-export const appPrior: Prior = (context, word) => {
+export const appPrior = (context: readonly string[], word: string): number => {
   const { goal, toggled, proof, here, found, opened, begun, observed } = read(context);
   const [verb] = begun;
   const never = -1e9;
