@@ -152,7 +152,8 @@ export const tables = (measured: readonly Measured[]): string =>
  */
 export function withMeasured(page: string, part: string, by = "bench/feedback.ts"): string {
   const [from, to] = [`<!-- measured: written by ${by} -->`, "<!-- end of what is measured -->"];
-  const [begin, end] = [page.indexOf(from), page.indexOf(to)];
+  const begin = page.indexOf(from);
+  const end = page.indexOf(to, begin);
   if (begin < 0 || end < begin) throw new Error(`the page lacks the lines ${from} and ${to}`);
   return `${page.slice(0, begin)}${from}\n\n${part}\n\n${page.slice(end)}`;
 }

@@ -41,4 +41,5 @@ export { type SearchNode, type SelectionRule, treeOfEpisodes } from "./searchTre
 export { type SelfPlayOptions, selfPlay } from "./selfPlay.ts";
 export { type TreeSearchOptions, treeSearch } from "./treeSearch.ts";
 export { balancedAttempts, type VerdictsOnOptions, verdictsOn } from "./verdictsOn.ts";
+export { type WithCorrectionsOptions, withCorrections } from "./withCorrections.ts";
 export { type Joining, type WithReplayOptions, withReplay } from "./withReplay.ts";

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { randomStream } from "../../../core/random.ts";
 import { succeeded } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { answers } from "../../../worlds/answers.ts";
+import { critiqueMixture } from "./critiqueMixture.ts";
 import { critiqueCoder } from "./method.ts";
 
 const played = async (share: number) => {
@@ -53,4 +56,31 @@ test("a share of the prompts asks for verdicts on attempts of the others, right 
 
 test("without a share it is the baseline; one task is always solved", async () => {
   for (const { solve, judge } of await played(0)) assert.deepEqual([solve, judge], [10, 0]);
+});
+
+test("attempts that are all right leave one critique prompt at most, and a failed one is not judged", async () => {
+  const asked: string[] = [];
+  const ctx = ctxOf({
+    tasks: ["a", "b", "c", "d"].map((id) => ({ id, prompt: [], metadata: {}, seed: 1 })),
+    random: randomStream(1),
+    task: (id) => ({ id, prompt: [], metadata: {}, seed: 1 }),
+    count: () => {},
+    model: (id) => {
+      asked.push(String(id));
+      throw new Error("nobody is asked here");
+    },
+    play: async ({ task }) => [
+      trajectoryOf(`${task}/0`, [turnOf([1], [2])], {
+        task: String(task),
+        end:
+          task === "c"
+            ? { kind: "failed", boundary: "model", message: "gone" }
+            : { kind: "done", reason: "said", success: true },
+      }),
+    ],
+  });
+  // half of four prompts are judgements: c and d are solved, c fails, and d alone can be judged
+  const rollout = critiqueMixture({ groupSize: 1, temperature: 1, share: 0.5 });
+  await assert.rejects(rollout(ctx), /nobody is asked here/);
+  assert.deepEqual(asked, ["policy"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
 import { succeeded, type Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
@@ -8,6 +8,7 @@ import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { answers } from "../../../worlds/answers.ts";
 import { sparkCoevolve } from "./method.ts";
 import { recycledItems } from "./recycledItems.ts";
+import { recycling } from "./recycling.ts";
 
 const attempt = (id: string, success: boolean, content = "said"): Trajectory =>
   trajectoryOf(id, [turnOf([1], [2], { action: { role: "assistant", content } })], {
@@ -118,4 +119,34 @@ test("verdicts and choices are paid by their labels, repairs by the environment;
     },
   });
   assert.deepEqual(seen, new Set(["RIGHT", "WRONG", "A", "B", "repair"]));
+});
+
+test("a repair shows the last action, or all of them, and failed repairs are in no unit", async () => {
+  const [first, last] = ["one", "two"].map((content) =>
+    turnOf([1], [2], { action: { role: "assistant", content } }),
+  );
+  const wrong = trajectoryOf("w", [first!, last!], { end: { kind: "done", reason: "said", success: false } });
+  const shown = new Set<unknown>();
+  for (let seed = 0; seed < 8; seed++) {
+    const ctx = ctxOf({
+      random: randomStream(seed),
+      play: async ({ advice, attempt: n }) => {
+        shown.add(advice);
+        const gone = { kind: "failed", boundary: "model", message: "gone" } as const;
+        return [{ ...attempt(`r${n}`, true), ...(n === 1 ? { end: gone } : {}) }];
+      },
+    });
+    const options = { single: 0, most: 9, groupSize: 2, temperature: 1, kinds: ["repair"] } as const;
+    const units = [{ id: "w", group: "g", members: ["w"] }];
+    const made = await recycling(async () => ({ trajectories: [wrong], units }), options)(ctx);
+    assert.deepEqual(
+      made.units.map(({ group, members }) => [group, members]),
+      [
+        ["g", ["w"]],
+        ["w/repair", ["r2"]],
+      ],
+    );
+    assert.equal(made.stats?.repaired, 1);
+  }
+  assert.deepEqual(shown, new Set(["your attempt :\ntwo\nWRONG", "your attempt :\none\ntwo\nWRONG"]));
 });

@@ -5,9 +5,9 @@ import { method, type Recipe } from "../../../method/method.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
 import { demonstrated } from "../../../rollout/demonstrated.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
+import { withCorrections } from "../../../rollout/withCorrections.ts";
 import { type AggregatedOptions, aggregated } from "./aggregated.ts";
 import { filtered } from "./filtered.ts";
-import { withCorrections } from "./withCorrections.ts";
 
 export interface YayRobotOptions extends Omit<AggregatedOptions, "step"> {
   /** Iterations of imitation before the policy acts itself. Default 2. */

@@ -1,9 +1,9 @@
-import { concatIds } from "../../../common/tokens/sequence.ts";
-import type { Row } from "../../../core/batch.ts";
-import type { Ctx } from "../../../core/context.ts";
-import type { Rollout } from "../../../core/slots.ts";
-import type { Trajectory, Turn, Unit } from "../../../core/types.ts";
-import { demonstratedRows, ofMembers } from "../../../rollout/addedRows.ts";
+import { concatIds } from "../common/tokens/sequence.ts";
+import type { Row } from "../core/batch.ts";
+import type { Ctx } from "../core/context.ts";
+import type { Rollout } from "../core/slots.ts";
+import type { Trajectory, Turn, Unit } from "../core/types.ts";
+import { demonstratedRows, ofMembers } from "./addedRows.ts";
 
 /** Settings of {@link withCorrections}. */
 export interface WithCorrectionsOptions {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { withCorrections } from "./withCorrections.ts";
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { withCorrections } from "../../src/rollout/withCorrections.ts";
+import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 test("withCorrections: the turn at which somebody spoke is labelled, in its own context, and no other", async () => {
   const policy = await tabularEngine().create({
