@@ -155,7 +155,7 @@ const row = (cells: readonly string[]): string =>
 
 /** Formulas with indices lowered, exponents raised and variables slanted, as the dashboard shows them. */
 const equation = (text: string): string =>
-  `<div class="equation" v-pre>${text
+  `<div class="equation" tabindex="0" v-pre>${text
     .split("\n")
     .map((line) => `<div>${equationParts(line).map(shown).join("")}</div>`)
     .join("")}</div>`;

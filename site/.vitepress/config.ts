@@ -26,7 +26,14 @@ export default defineConfig({
   srcDir: "pages",
   // files beside the pages: scripts/site.ts checks these links, and anchors too
   ignoreDeadLinks: [/^\/files\//],
-  markdown: { anchor: { slugify: anchor } },
+  markdown: {
+    anchor: { slugify: anchor },
+    config(md) {
+      // what scrolls can be reached by keys, as the theme's own blocks can
+      const plain = md.renderer.rules.code_block!;
+      md.renderer.rules.code_block = (...args) => plain(...args).replace("<pre>", '<pre tabindex="0">');
+    },
+  },
   themeConfig: {
     nav: [
       { text: "Guides", link: "/overview.md" },
