@@ -352,6 +352,7 @@ function Verdict({
       {j.guardrails.length > 0 && (
         <Table
           label={`Guardrails of ${name}`}
+          file={`guardrails of ${name}`}
           rows={j.guardrails}
           keyOf={(g) => g.name}
           columns={[
@@ -366,6 +367,7 @@ function Verdict({
                   {g.state}
                 </span>
               ),
+              value: (g) => g.state,
             },
           ]}
         />

@@ -57,21 +57,32 @@ export function Table<T>({ label, labelled = false, columns, rows, keyOf, file }
           </tbody>
         </table>
       </div>
-      {file !== undefined && (
-        <p class="saves">
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Save as CSV: ${label}`}
-            onClick={() => save(`${file}.csv`, "text/csv", csv(tableRows(columns, rows)))}
-          >
-            Save as CSV
-          </button>
-        </p>
-      )}
+      {file !== undefined && <SaveTable label={label} file={file} table={() => tableRows(columns, rows)} />}
     </>
   );
 }
+
+interface SaveTableProps {
+  /** What the rows are. */
+  readonly label: string;
+  /** Name of the file, without its ending. */
+  readonly file: string;
+  /** The names of the columns come first. */
+  readonly table: () => readonly (readonly (string | number | null)[])[];
+}
+
+export const SaveTable = ({ label, file, table }: SaveTableProps) => (
+  <p class="saves">
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`Save as CSV: ${label}`}
+      onClick={() => save(`${file}.csv`, "text/csv", csv(table()))}
+    >
+      Save as CSV
+    </button>
+  </p>
+);
 
 /** Names of the columns that a file can hold, and their values. */
 export function tableRows<T>(
