@@ -183,6 +183,7 @@ function Live({ state, reload }: LiveProps) {
           { name: "Trusted", cell: ({ estimate }) => (estimate ? (estimate.trusted ? "yes" : "no") : "–") },
           {
             name: "Decide",
+            acts: true,
             cell: ({ version, name }) =>
               others && (
                 <>

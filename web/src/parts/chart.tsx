@@ -80,6 +80,8 @@ export function Chart({
   useEffect(() => {
     const node = place.current;
     if (!node) return;
+    // paper that is printed before the chart is drawn anew turns its colours round
+    node.classList.toggle("night", night);
     const ink = inks();
     const axis = {
       stroke: ink("--faint"),
