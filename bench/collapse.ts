@@ -36,7 +36,7 @@ for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     if (rows.some((row) => row.kind === kind && row.seed === seed)) continue;
     const folder = mkdtempSync(join(tmpdir(), "collapse-"));
     const on = await rumourRun(kind, seed, { out: join(folder, "on") });
-    const watch = { audit: "environment", audits: 64 } as const;
+    const watch = { audit: "environment", audits: 64, every: 2 } as const;
     const ended = await rumourRun(kind, seed, { out: join(folder, "watched"), watch });
     rmSync(folder, { recursive: true });
     const row: Row = {

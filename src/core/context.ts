@@ -105,6 +105,8 @@ export interface InnerRun {
   readonly iterations: number;
   /** Tasks on which success is measured afterwards. Default: the training tasks. */
   readonly measure?: readonly Id[];
+  /** How its actions are drawn where success is measured. Default "sampled". */
+  readonly mode?: "sampled" | "greedy";
 }
 
 /** Plain data that a method's pieces keep between iterations, such as a case memory or a prompt population. Checkpointed. */
@@ -153,7 +155,10 @@ export interface Ctx extends EvaluatorRun {
   frozen(name: string): Frozen;
   /** The helper that the method declares under that name; the caller states its type. */
   helper<In = unknown, Label = number, Out = number>(name: string): Helper<In, Label, Out>;
-  /** Plays an episode and returns one trajectory per role. A failing environment fails its episode, not the run. */
+  /**
+   * Plays an episode and returns one trajectory per role. A failing environment fails its episode, not the run.
+   * @throws WhetstoneError `capability.missing` for a held-out task, by whatever way the piece came by it.
+   */
   play(play: Play): Promise<readonly Trajectory[]>;
   /**
    * The environment as an evaluator. Pieces ask it through `evaluatorIn`, which counts; an evaluator that builds on it asks it
@@ -163,8 +168,8 @@ export interface Ctx extends EvaluatorRun {
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   /**
-   * Trains a student in memory and measures it, one sampled episode per task. Its episodes, turns and tokens count as the
-   * run's. Equal tasks give equal randomness within an iteration.
+   * Trains a student in memory and measures it, one episode per task. Held-out tasks are not trained on: they are dropped and
+   * counted as tasks.refused. Its episodes, turns and tokens count as the run's. Equal tasks give equal randomness within an iteration.
    * @returns its share of successes in [0, 1]; NaN where every episode failed.
    * @throws WhetstoneError `capability.missing` for a student that the method does not declare.
    */

@@ -15,4 +15,6 @@ export type Counter =
   | "judge.failures"
   | "jobs.late"
   | "artefacts.proposed"
-  | "artefacts.refused";
+  | "artefacts.refused"
+  /** Tasks that a piece made or chose, and that were dropped since they are held out. */
+  | "tasks.refused";

@@ -35,8 +35,10 @@ export interface Difference<O extends Options = Options> extends About {
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
-  /** Built methods that train students inside a run; see `Ctx.learn`. */
-  readonly students?: Readonly<Record<string, Method>>;
+  /** Built methods that train students inside a run, see `Ctx.learn`; a function where they depend on settings or options. */
+  readonly students?:
+    | Readonly<Record<string, Method>>
+    | ((settings: Settings, options: OptionValues<O>) => Readonly<Record<string, Method>>);
   /** Options of its own, which users may set and tune. No option has the name of a setting. */
   readonly options?: O;
   /** The slots that differ; a function of the settings and of its own options where a piece depends on them. */
@@ -55,7 +57,7 @@ export interface Phase {
 
 /** A method before its settings are known: an entry of the catalogue. */
 export interface Recipe<O extends Options = Options>
-  extends Omit<Difference<O>, "slots" | "phases" | "defaults"> {
+  extends Omit<Difference<O>, "slots" | "phases" | "students" | "defaults"> {
   readonly kind: "method";
   readonly needs: readonly Capability[];
   /** Options of its own; {} for none. */
@@ -81,7 +83,7 @@ export interface Recipe<O extends Options = Options>
  * });
  */
 export function method<const O extends Options = Record<never, never>>(difference: Difference<O>): Recipe<O> {
-  const { slots, phases, defaults: changed, needs: asked = [], options, ...about } = difference;
+  const { slots, phases, students, defaults: changed, needs: asked = [], options, ...about } = difference;
   const own = options ?? ({} as O);
   const optionsOf = (given: Partial<OptionValues<O>>): OptionValues<O> =>
     valuesOf(`options of method "${about.id}"`, own, given);
@@ -112,6 +114,9 @@ export function method<const O extends Options = Record<never, never>>(differenc
         needs,
         ...(Object.keys(own).length > 0 ? { options: values } : {}),
         slots: { ...grpoSlots(settings), ...asLists(choices) },
+        ...(students
+          ? { students: typeof students === "function" ? students(settings, values) : students }
+          : {}),
         ...(plain ? { plan: { tasks, groupSize, epochs, minibatches } } : {}),
         ...(phases
           ? { phases: phasesOf(settings, values).map((p) => ({ ...p, slots: asLists(p.slots) })) }

@@ -8,6 +8,7 @@ import { type AuxiliaryModels, addAuxiliaryModels, blendAll, helperStates } from
 import { runClock } from "./clock.ts";
 import type { RunSettings } from "./config.ts";
 import { makeContext } from "./context.ts";
+import { heldOutOf } from "./heldOut.ts";
 import { limitConcurrency } from "./limit.ts";
 import { recordingOf } from "./recording.ts";
 import type { Run } from "./running.ts";
@@ -56,6 +57,7 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
   const saving = savingOf(assembly);
   const recording = recordingOf(assembly);
   const tasks = environment.tasks("train");
+  const heldOut = heldOutOf(environment);
   const parts = {
     ...auxiliary,
     environment,
@@ -65,6 +67,7 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
     random,
     limit,
     leaksIn: heldOutLeaks(environment),
+    heldOut,
     stop,
     ...(journal && { journal }),
     ...(learn && { learn }),
@@ -78,6 +81,7 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
     random,
     stop,
     tasks,
+    heldOut,
     report,
     ...saving,
     ...recording,

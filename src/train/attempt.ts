@@ -1,5 +1,6 @@
 /** The first two stages of the loop: choosing tasks and playing them. */
 import type { Ctx } from "../core/context.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import type { Experience, Slots } from "../core/slots.ts";
 import type { Task } from "../core/types.ts";
 import type { RunSettings } from "./config.ts";
@@ -8,7 +9,8 @@ import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
 
 /** What one iteration needs of a run. */
-export interface RolloutRun extends Pick<Run, "state" | "random" | "stop" | "tasks" | "context" | "settle"> {
+export interface RolloutRun
+  extends Pick<Run, "state" | "random" | "stop" | "tasks" | "heldOut" | "context" | "settle"> {
   readonly settings: Pick<RunSettings, "method" | "iterations">;
 }
 
@@ -21,16 +23,31 @@ export interface Plan {
   readonly book?: EpisodeBook;
 }
 
-/** Chooses tasks, and stores the data slot's new state. */
-export async function plan({ settings, state, random, tasks, context }: RolloutRun): Promise<Plan> {
+/**
+ * Chooses tasks, and stores the data slot's new state. Held-out tasks among the chosen ones are dropped and counted.
+ * @throws WhetstoneError `task.none` where nothing else was chosen.
+ */
+export async function plan(run: RolloutRun): Promise<Plan> {
+  const { settings, state, random, tasks, context, heldOut } = run;
   const { slots, phase } = inForce(settings.method, state);
   const { data } = slots;
   const book = episodeBook([]);
   const ctx = { ...context(tasks, phase, { state, book }), random: random.split("data", state.iteration) };
   const chosen = await data.choose(ctx, tasks, state.data[data.name] ?? data.init(tasks));
   state.data[data.name] = chosen.next;
-  for (const task of chosen.tasks) book.made.set(task.id, task);
-  return { slots, phase, tasks: chosen.tasks, book };
+  const allowed = chosen.tasks.filter((task) => !heldOut.has(task));
+  const refused = chosen.tasks.length - allowed.length;
+  if (refused > 0) ctx.count("tasks.refused", refused);
+  if (refused > 0 && allowed.length === 0) {
+    throw new WhetstoneError("task.none", {
+      where: `data "${data.name}"`,
+      got: `a choice of held-out tasks alone, such as "${chosen.tasks[0]!.id}"`,
+      expected: "training tasks, or made ones that no held-out task equals",
+      fix: "Make other tasks: what is measured may not be trained on.",
+    });
+  }
+  for (const task of allowed) book.made.set(task.id, task);
+  return { slots, phase, tasks: allowed, book };
 }
 
 /** A plan with the experience from playing it. */

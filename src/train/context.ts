@@ -7,6 +7,7 @@ import { environmentEvaluator } from "../evaluator/environment.ts";
 import { hashedText } from "../memory/hashedText.ts";
 import { artefactsIn } from "./artefacts.ts";
 import { type ContextParts, episodeBook } from "./contextParts.ts";
+import { nothingHeldOut } from "./heldOut.ts";
 import { lookupsOf } from "./lookups.ts";
 import { playsOf } from "./play.ts";
 import { clockOf } from "./state.ts";
@@ -14,7 +15,7 @@ import { clockOf } from "./state.ts";
 /** @param tasks the tasks of this iteration. */
 export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
   const { environment, state, book = episodeBook(tasks) } = parts;
-  const { encoder = hashedText(), leaksIn = () => [] } = parts;
+  const { encoder = hashedText(), leaksIn = () => [], heldOut = nothingHeldOut } = parts;
   const random = parts.random.split("iteration", state.iteration);
   const count = (counter: Counter, amount: number): void => {
     state.counters[counter] = (state.counters[counter] ?? 0) + amount;
@@ -33,13 +34,16 @@ export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
     embed: (texts) => encoder.embed(texts),
     async learn({ tasks: named, measure, ...inner }) {
       const found = (task: Id | Task): Task => (typeof task === "string" ? lookups.task(task) : task);
-      const own = named.map(found);
+      const asked = named.map(found);
+      const own = asked.filter((task) => !heldOut.has(task));
+      if (own.length < asked.length) count("tasks.refused", asked.length - own.length);
       const key = random.split("student", inner.student, ...own.map(({ id }) => id));
       const learn = present(parts.learn, "Ctx.learn", "way to train students");
       const within = { environment, random: key, stop: parts.stop, count };
-      return {
-        success: await learn({ ...inner, tasks: own, measure: measure?.map(found) ?? own, ...within }),
-      };
+      // of no tasks there is nothing to learn
+      const iterations = own.length === 0 ? 0 : inner.iterations;
+      const measured = measure?.map(found) ?? own;
+      return { success: await learn({ ...inner, iterations, tasks: own, measure: measured, ...within }) };
     },
     stop: parts.stop,
     memory: {

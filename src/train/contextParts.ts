@@ -8,6 +8,7 @@ import type { Random } from "../core/random.ts";
 import type { Id, Task } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Weighted } from "./checkpoint.ts";
+import type { HeldOut } from "./heldOut.ts";
 import type { Journal } from "./journal.ts";
 import type { RunState } from "./state.ts";
 
@@ -26,6 +27,8 @@ export interface ContextParts extends Weighted {
   readonly encoder?: Encoder;
   /** Held-out answers that a candidate artefact contains. Default: none. */
   readonly leaksIn?: (artefact: Artefact) => readonly Leak[];
+  /** Tasks that may not be trained on. Default: all may. */
+  readonly heldOut?: HeldOut;
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop: AbortSignal;
   /** Shared by all contexts of one iteration. Default: one of its own. */

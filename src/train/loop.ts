@@ -11,6 +11,7 @@ import type { Stats } from "../core/types.ts";
 import { diversityOf } from "../diagnose/diversity.ts";
 import { rolloutQueue } from "./asyncRollouts.ts";
 import type { Attempt, RolloutRun } from "./attempt.ts";
+import { heldOutTask } from "./heldOut.ts";
 import type { Iteration, Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
@@ -54,6 +55,8 @@ async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered)
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
   const began = performance.now();
+  const leaked = annotated.trajectories.find(({ task }) => run.heldOut.hasId(task));
+  if (leaked) throw heldOutTask(`trajectory "${leaked.id}" of an iteration's experience`);
   const watched = await run.watch(ctx, annotated);
   const diversity = diversityOf(annotated.trajectories, ctx.tasks, run.tasks);
 

@@ -11,6 +11,7 @@ import { type Actor, scriptActor, withArtefact } from "../rollout/actor.ts";
 import { playEpisode } from "../rollout/episode.ts";
 import { actorOf, tokenActor } from "./actor.ts";
 import type { ContextParts, EpisodeBook } from "./contextParts.ts";
+import { heldOutTask } from "./heldOut.ts";
 import type { Lookups } from "./lookups.ts";
 
 export interface PlayParts {
@@ -67,6 +68,8 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
     constrained,
   }: Play): Promise<readonly Trajectory[]> {
     const task = typeof named === "string" ? lookups.task(named) : named;
+    // a task by its id is one of training, or one that was looked at when it was made
+    if (typeof named !== "string" && parts.heldOut?.has(task)) throw heldOutTask(`play of task "${task.id}"`);
     if (!parts.tasks.has(task.id)) made.set(task.id, task);
     const player = playing && scripted(playing);
     const name = program?.name ?? playing;

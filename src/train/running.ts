@@ -7,6 +7,7 @@ import type { ModelId, Stats, Task } from "../core/types.ts";
 import type { RunSettings } from "./config.ts";
 import type { ContextParts } from "./contextParts.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
+import type { HeldOut } from "./heldOut.ts";
 import type { RunState } from "./state.ts";
 
 /** Result of one iteration. */
@@ -30,6 +31,8 @@ export interface Run {
   readonly stop: AbortSignal;
   /** Tasks to train on. */
   readonly tasks: readonly Task[];
+  /** Tasks that may not be trained on. */
+  readonly heldOut: HeldOut;
   /** True once the budget of time or episodes is used up, or a watch has ended the training. */
   isSpent(): boolean;
   /** @param over parts that replace the run's own. */

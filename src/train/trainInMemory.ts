@@ -96,7 +96,8 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
 /** Trains the students that a method declares, each as a run in memory on the given tasks alone. */
 export const studentsOf =
   ({ id, students = {} }: Method): TrainStudent =>
-  async ({ student, model, tasks, measure, iterations, environment, random, stop, count }) => {
+  async ({ student, model, tasks, measure, mode = "sampled", iterations, ...within }) => {
+    const { environment, random, stop, count } = within;
     const method = students[student];
     if (!method || method.models || method.frozen) {
       throw new WhetstoneError("capability.missing", {
@@ -127,7 +128,7 @@ export const studentsOf =
     const { counters } = await trainInMemory(asked);
     for (const [counter, amount] of Object.entries(counters)) count(counter as Counter, amount);
     const { result, trajectories } = await evaluate({
-      ...{ environment: inner, agent: model, split: "measure", mode: "sampled", tasks: measure.length },
+      ...{ environment: inner, agent: model, split: "measure", mode, tasks: measure.length },
       ...{ random, limit: limitConcurrency(64), stop },
     });
     for (const played of Map.groupBy(trajectories, (t) => t.episode).values())

@@ -1,17 +1,26 @@
 /** What evaluation sees, whatever a curriculum does in training: the held-out tasks as they are. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type ErrorCode, isWhetstoneError } from "../../src/core/errors.ts";
 import { randomStream } from "../../src/core/random.ts";
+import type { Data, Method, Rollout } from "../../src/core/slots.ts";
 import type { Task } from "../../src/core/types.ts";
+import { asProposed } from "../../src/data/proposed.ts";
+import { posed } from "../../src/data/variants.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
+import { method, type Recipe, type SlotChoices } from "../../src/method/method.ts";
+import { rloo } from "../../src/methods/baseline/rloo/method.ts";
 import { methods } from "../../src/methods/catalogue.ts";
+import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { evaluate } from "../../src/train/evaluate.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import { limitConcurrency } from "../../src/train/limit.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { secretsEngine } from "../../src/worlds/arms/secrets.ts";
 import { secrets } from "../../src/worlds/secrets.ts";
-import { folder, runIn, traceOf } from "../train/world.ts";
+import { trajectoryOf, turnOf } from "../core/make.ts";
+import { folder, runIn, tiny, traceOf } from "../train/world.ts";
 
 const worldOptions = { secrets: 6, lengths: [2, 4], success: [1e-3, 0.3], seed: 5 } as const;
 
@@ -25,6 +34,17 @@ function watched(): { readonly environment: Environment; readonly started: Task[
   };
   return { environment: { ...world, start }, started };
 }
+
+/** Tables, or a tiny transformer for a method that reads hidden states. */
+const engineFor = ({ needs }: Recipe): Engine =>
+  needs.includes("hidden") ? tiny() : secretsEngine(worldOptions);
+
+/** Small; a teacher writes a few short texts. */
+const built = (recipe: Recipe): Method =>
+  recipe.build(
+    { tasks: 4, groupSize: 4, learningRate: 10, optimiser: "sgd", warmUp: 0 },
+    "texts" in recipe.options ? { texts: 3, maxTokens: 5 } : {},
+  );
 
 const curricula = methods.filter(({ family }) => family === "curriculum");
 
@@ -41,10 +61,11 @@ test("there are curricula", () => assert.ok(curricula.length > 0));
 for (const recipe of curricula) {
   test(`${recipe.id}: training never starts a held-out task, evaluation starts nothing else, and without any help`, async () => {
     const { environment, started } = watched();
+    const engine = engineFor(recipe);
     const { policy, curve } = await trainInMemory({
       environment,
-      engine: secretsEngine(worldOptions),
-      method: recipe.build({ tasks: 4, groupSize: 4, learningRate: 10, optimiser: "sgd", warmUp: 0 }),
+      engine,
+      method: built(recipe),
       seed: 1,
       iterations: 6,
     });
@@ -87,6 +108,7 @@ for (const recipe of curricula) {
       for (const { prompt } of turns)
         assert.deepEqual(prompt, asTheyAre.get(task)!.prompt, "a hint or choices in the prompt");
     }
+    await engine.dispose();
   });
 }
 
@@ -94,8 +116,8 @@ for (const recipe of curricula) {
   test(`${recipe.id}: equal seeds give equal curricula, also where a run was stopped in the middle and resumed`, async () => {
     const run = {
       environment: secrets(worldOptions),
-      engine: secretsEngine(worldOptions),
-      method: recipe.build({ tasks: 4, groupSize: 4, learningRate: 10, optimiser: "sgd", warmUp: 0 }),
+      engine: engineFor(recipe),
+      method: built(recipe),
       seed: 3,
       iterations: 6,
       warmStart: false,
@@ -112,5 +134,120 @@ for (const recipe of curricula) {
     await assert.rejects(runIn(parts, run, { stop: stopping.signal, onEvent }));
     await runIn(parts, { ...run, resume: true });
     assert.deepEqual(await traceOf(parts), await traceOf(whole));
+    await run.engine.dispose();
   });
 }
+
+const failsWith =
+  (code: ErrorCode, message: RegExp) =>
+  (e: unknown): boolean =>
+    isWhetstoneError(e) && e.code === code && message.test(e.message);
+
+/** A training task and a held-out one of the same length. */
+const [trained, heldOut] = ["train", "test"].map((split) => secrets(worldOptions).tasks(split)[1]!) as [
+  Task,
+  Task,
+];
+const asks = ({ prompt }: Task): string => prompt[0]!.content;
+
+/** A run of GRPO with other pieces; what it counted, and what it started. */
+async function planted(slots: SlotChoices, students: Method["students"] = undefined) {
+  const { environment, started } = watched();
+  const recipe = method({
+    ...{ id: "planted", family: "test", summary: "a leak", slots },
+    ...(students && { students }),
+  });
+  const { counters, curve } = await trainInMemory({
+    environment,
+    engine: secretsEngine(worldOptions),
+    method: built(recipe),
+    ...{ seed: 1, iterations: 1 },
+  });
+  return { counters, curve, started };
+}
+
+/** Always chooses these. */
+const choosing = (tasks: readonly Task[]): Data<null> => ({
+  name: "planted",
+  init: () => null,
+  choose: async () => ({ tasks, next: null }),
+  observe: async (_ctx, _annotated, state) => state,
+});
+
+const leaks: Readonly<Record<string, Task>> = {
+  "a held-out task": heldOut,
+  "a proposal with the prompt of one": asProposed(trained, asks(heldOut), "proposed/0", "w1 w2 w3 w4"),
+  "a proposal with its words and other spaces": asProposed(
+    trained,
+    ` ${asks(heldOut).replace(" ", "\n ")}`,
+    "proposed/1",
+  ),
+  "a proposal with its prompt and the id of a training task": asProposed(trained, asks(heldOut), trained.id),
+  "a variant of one": posed(heldOut, "four choice", 0),
+  "a variant of one under another prompt": {
+    ...posed(heldOut, "fill in", 1),
+    prompt: [{ role: "user", content: "fill" }],
+  },
+};
+
+for (const [what, task] of Object.entries(leaks)) {
+  test(`a planted leak, ${what}: the data slot's choice is dropped and counted`, async () => {
+    const { counters, started } = await planted({ data: choosing([trained, task]) });
+    assert.equal(counters["tasks.refused"], 1);
+    assert.deepEqual([...new Set(started.map(asks))], [asks(trained)]);
+    assert.equal(counters.episodes, 4);
+    await assert.rejects(
+      planted({ data: choosing([task]) }),
+      failsWith("task.none", /data "planted": got a choice of held-out tasks alone/),
+    );
+  });
+
+  test(`a planted leak, ${what}: a piece cannot play it`, async () => {
+    const rollout: Rollout = async (ctx) => ({
+      trajectories: await ctx.play({ task, attempt: 0 }),
+      units: [],
+    });
+    await assert.rejects(planted({ rollout }), failsWith("capability.missing", /got a held-out task/));
+  });
+
+  test(`a planted leak, ${what}: a student is not trained on it`, async () => {
+    const rollout: Rollout = async (ctx) => {
+      const model = await ctx.model().fork("fresh");
+      await ctx.learn({
+        student: "student",
+        model,
+        tasks: [task, task, trained],
+        iterations: 1,
+        measure: [],
+      });
+      await ctx.learn({ student: "student", model, tasks: [task], iterations: 3, measure: [] });
+      await model.dispose();
+      return { trajectories: [], units: [] };
+    };
+    const student = rloo.build({ tasks: 4, groupSize: 2 });
+    const { counters, started } = await planted({ rollout }, { student });
+    assert.equal(counters["tasks.refused"], 3);
+    assert.deepEqual([started.length, ...new Set(started.map(asks))], [2, asks(trained)]);
+  });
+}
+
+test("what asks the same as a training task may be trained on, whatever its id", async () => {
+  const same = asProposed(trained, asks(trained), "proposed/2", trained.reference);
+  const other = asProposed(trained, "q0 q1 q2", "proposed/3", "w1");
+  const { counters, started } = await planted({ data: choosing([same, other]) });
+  assert.equal(counters["tasks.refused"], undefined);
+  assert.equal(started.length, 8);
+});
+
+test("a planted leak in a replay: an attempt at a held-out task ends the run before anything is learnt from it", async () => {
+  const stored = trajectoryOf("stored", [turnOf([1], [2])], { task: heldOut.id, origin: "replayed" });
+  const rollout: Rollout = async (ctx) => {
+    const fresh = await multiTurn({ groupSize: 4 })(ctx);
+    const units = [...fresh.units, { id: "stored", group: "stored", members: ["stored"] }];
+    return { ...fresh, trajectories: [...fresh.trajectories, stored], units };
+  };
+  await assert.rejects(
+    planted({ rollout }),
+    failsWith("capability.missing", /trajectory "stored" of an iteration's experience: got a held-out task/),
+  );
+});

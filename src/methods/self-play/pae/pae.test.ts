@@ -8,7 +8,7 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { pae } from "./method.ts";
 import { outcomeEvaluator, successQuestion } from "./outcomeEvaluator.ts";
-import { asProposed, type Propose, proposalQuestion, proposedBy, proposing } from "./proposing.ts";
+import { type Propose, proposalQuestion, proposedBy, proposing } from "./proposing.ts";
 import { site, siteReader, siteSpeaker } from "./site.ts";
 
 obeysTheLaws(() => site(1), { garbage: 0.05 });
@@ -27,14 +27,6 @@ const clock = { iteration: 5, phase: "train", step: 0 };
 const chosenBy = async (propose: Propose, count = 3) =>
   (await proposing({ tasks: count, propose }).choose(ctxOf({ clock, random: randomStream(1) }), given, null))
     .tasks;
-
-test("a proposal keeps where a task starts, and has a text, an id and a seed of its own, and no reference", () => {
-  const made = asProposed(given[0]!, "v0 o9", "proposed/5/0");
-  assert.deepEqual(made.prompt, [given[0]!.prompt[0], { role: "user", content: "v0 o9" }]);
-  assert.deepEqual(made.metadata, { site: 7, proposed: true });
-  assert.equal(made.reference, undefined);
-  assert.notEqual(made.seed, given[0]!.seed);
-});
 
 test("equal texts are one task, empty ones none; without proposals the given tasks are used", async () => {
   const tasks = await chosenBy(async () => ["a", " a ", "", "b", "c", "d"]);

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../core/context.ts";
-import { randomStream } from "../../../core/random.ts";
 import type { Data } from "../../../core/slots.ts";
 import type { ModelId, Task } from "../../../core/types.ts";
+import { asProposed } from "../../../data/proposed.ts";
 
 /** Writes texts of tasks to train on. @param given the training tasks. Texts may repeat, and may ask for what cannot be done. */
 export type Propose = (ctx: Ctx, given: readonly Task[], count: number) => Promise<readonly string[]>;
@@ -34,17 +34,6 @@ export function proposing({ tasks: count = 8, propose = proposedBy() }: Proposin
       return { tasks: proposed.length > 0 ? proposed : tasks.slice(0, count), next: null };
     },
     observe: async (_ctx, _annotated, state) => state,
-  };
-}
-
-/** A task with what it asks for replaced by a text. */
-export function asProposed({ reference: _, ...given }: Task, text: string, id: string): Task {
-  return {
-    ...given,
-    id,
-    prompt: [...given.prompt.slice(0, -1), { role: "user", content: text }],
-    metadata: { ...given.metadata, proposed: true },
-    seed: randomStream(given.seed).split(id).seed,
   };
 }
 
