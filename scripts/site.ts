@@ -1,6 +1,7 @@
 /**
  * Builds the documentation site into site/.vitepress/dist: static files, for any server. Needs no network. Fails on a link or
- * anchor that leads nowhere, on a page that no sidebar lists, and on a first load of more than 200 kB compressed.
+ * anchor that leads nowhere, on a page that no sidebar lists, on a first load of more than 200 kB compressed and, where there is Chromium, on what a
+ * look at the pages finds: see site/look.ts.
  *
  *     npm run site                          # served from the root of a host
  *     npm run site -- --base /whetstone/    # from a folder
@@ -10,7 +11,9 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { sidebar } from "../site/sidebar.ts";
+import { noBrowser } from "../test/browser.ts";
 import { deadLinks, firstLoads } from "./site/check.ts";
+import { lookedAt } from "./site/look.ts";
 import { writePages } from "./site/pages.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -54,10 +57,12 @@ const loads = firstLoads(built, base);
 const heavy = loads
   .filter(({ bytes }) => bytes > most)
   .map(({ page, bytes }) => `${page}: its first load is ${kB(bytes)}, more than ${kB(most)}`);
-const faults = [...unlisted, ...deadLinks(built, base), ...heavy];
+const seen = noBrowser || base !== "/" ? [] : await lookedAt(built);
+const faults = [...unlisted, ...deadLinks(built, base), ...heavy, ...seen];
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
 
+if (noBrowser) console.log(`site: nothing was looked at, since ${noBrowser}`);
 const start = loads.find(({ page }) => page === "index.html");
 console.log(
   `site: ${loads.length} pages, every link leads somewhere; first load of the start page ${kB(start!.bytes)}, the largest ${kB(loads[0]!.bytes)} (${loads[0]!.page})`,

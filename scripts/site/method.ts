@@ -66,8 +66,10 @@ export function cataloguePage(): string {
     "",
     `${catalogue.length} entries. Each states what it changes against GRPO, its formulas, and the verdict of the small experiment`,
     "that was committed before it was run; [Methods and their evidence](/methods.md) says how to read a verdict, and the",
-    "[leaderboard](/leaderboard.md) what the same transformer gains with each. To search in your own words:",
-    '`npx whetstone methods "credit for single turns"`.',
+    "[leaderboard](/leaderboard.md) what the same transformer gains with each. Ask in your own words, here or by",
+    '`npx whetstone methods "credit for single turns"`:',
+    "",
+    "<FindMethod />",
     ...families.flatMap((family) => [
       "",
       `## ${family}`,

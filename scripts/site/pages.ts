@@ -22,6 +22,8 @@ export async function writePages(into: string): Promise<ReadonlyMap<string, stri
   };
   page("index.md", readFileSync(join(root, "site/index.md"), "utf8"), "site/index.md");
   page("catalogue.md", cataloguePage());
+  // what the search of the catalogue reads: entries without their compositions, which are functions
+  write(join(into, "public/catalogue.json"), JSON.stringify(catalogue));
   for (const m of catalogue) page(`methods/${m.id}.md`, await methodPage(m));
   for (const [path, text] of apiPages(publicApi())) page(path, text);
 

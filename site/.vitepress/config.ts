@@ -13,8 +13,8 @@ const anchor = (heading: string): string =>
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0969da"/><path d="M3 4l2.5 8L8 6l2.5 6L13 4" fill="none" stroke="#fff" stroke-width="1.6"/></svg>';
 
-/** Long pages of reference that would drown the guides in the search. */
-const unsearched = /^(source|bench\/results|CHANGELOG)/;
+/** Long pages of reference and history that would drown the guides in the search. */
+const unsearched = /^(source|bench\/results|CHANGELOG|decisions)/;
 
 export default defineConfig({
   title: "Whetstone",
@@ -30,7 +30,7 @@ export default defineConfig({
   themeConfig: {
     nav: [
       { text: "Guides", link: "/overview.md" },
-      { text: "Methods", link: "/catalogue.md" },
+      { text: "Find a method", link: "/catalogue.md" },
       { text: "Leaderboard", link: "/leaderboard.md" },
       { text: "API", link: "/api/index.md" },
     ],

@@ -58,9 +58,10 @@ export function savingOf({
     checkpoint,
 
     async checkpointIfDue() {
-      const { checkpointSeconds, keepEvery } = settings;
+      const { checkpointSeconds, keepEvery, method } = settings;
       // before the checkpoint: a run that is killed in between keeps them again
-      if (keepEvery && state.iteration % keepEvery === 0) await records.keep(policy, state.iteration);
+      if (keepEvery && !method.weightFree && state.iteration % keepEvery === 0)
+        await records.keep(policy, state.iteration);
       const wait = checkpointSeconds * 1000;
       if (wait === 0 || performance.now() - lastSaved >= Math.max(wait, pause)) await checkpoint();
     },

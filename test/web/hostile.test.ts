@@ -4,7 +4,8 @@ import type { Environment } from "../../src/env/environment.ts";
 import { browser, pageTest } from "../pageTest.ts";
 import { served } from "../serve/memory.ts";
 import { echo, folder } from "../train/world.ts";
-import { settled, show, sideways, train, watched, word } from "./world.ts";
+import { sideways } from "./looked.ts";
+import { settled, show, train, watched, word } from "./world.ts";
 
 const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script><style>*{display:none}</style>`;
 /** What turns the words that follow around, rings, moves the cursor, or is no character at all. */

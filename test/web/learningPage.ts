@@ -1,20 +1,12 @@
 /** examples/browser, built and served as static files, in a browser with a software adapter. */
 import { mkdtempSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser, softwareGpu } from "../browser.ts";
+import { staticServer } from "./staticServer.ts";
 
 const example = join(import.meta.dirname, "..", "..", "examples", "browser");
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html",
-  ".js": "text/javascript",
-  ".css": "text/css",
-};
-
 export interface Served {
   readonly url: string;
   readonly browser: Browser;
@@ -25,18 +17,10 @@ export async function servedPage(): Promise<Served> {
   const outDir = mkdtempSync(join(tmpdir(), "whetstone-page-"));
   const { build } = await import("vite");
   await build({ configFile: join(example, "vite.config.ts"), logLevel: "warn", build: { outDir } });
-  const server = createServer(async ({ url: path = "/" }, response) => {
-    const name = new URL(path, "http://page").pathname;
-    const file = join(outDir, name === "/" ? "index.html" : name);
-    const bytes = await readFile(file).catch(() => undefined);
-    response
-      .writeHead(bytes ? 200 : 404, { "content-type": types[extname(file)] ?? "text/plain" })
-      .end(bytes);
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const server = await staticServer(outDir);
   const browser = await openBrowser(softwareGpu);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: server.url,
     browser,
     async close() {
       await browser.close();

@@ -1,30 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe } from "node:test";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { noBrowser } from "../browser.ts";
 import { browser, onOnePage } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
 import { compare } from "./comparison.ts";
 import { league } from "./league.ts";
-import { type Peopled, settled, showPeopled, sideways, tell, watched } from "./world.ts";
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
-/** What axe-core holds against a page. @param rules all where none are named. */
-async function serious(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const only = rules ? { runOnly: { type: "rule", values: rules } } : {};
-  const found = await page.evaluate<readonly Violation[]>(
-    `axe.run(document, ${JSON.stringify({ ...only, resultTypes: ["violations"] })}).then((r) => r.violations)`,
-  );
-  return found
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
-}
+import { serious, sideways } from "./looked.ts";
+import { type Peopled, settled, showPeopled, tell, watched } from "./world.ts";
 
 /** Tables of which a part is beside the screen. */
 const cutTables = (page: Page): Promise<readonly string[]> =>
@@ -111,7 +94,6 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
       for (let tries = 0; tries < 100 && !says.test(await page.innerText("main")); tries++)
         await page.waitForTimeout(50);
       assert.match(await page.innerText("main"), says);
-      await page.evaluate(axe.source);
       assert.deepEqual(await serious(page), [], "light");
       await page.emulateMedia({ colorScheme: "dark" });
       assert.deepEqual(await serious(page, ["color-contrast"]), [], "dark");
@@ -130,7 +112,6 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
     await wrong.setContent(
       '<main><h1>x</h1><img src="data:,"><p style="color: #bbb; background: #fff">faint',
     );
-    await wrong.evaluate(axe.source);
     const found = (await serious(wrong)).map((violation) => violation.split(":")[0]);
     assert.ok(found.includes("image-alt") && found.includes("color-contrast"), found.join());
     await wrong.close();

@@ -284,13 +284,6 @@ export function watched(page: Page, own: string): readonly string[] {
   return bad;
 }
 
-/** Pixels by which the page is wider than the window, after the layout has adapted to the window's size. */
-export const sideways = (page: Page): Promise<number> =>
-  page.evaluate<number>(`new Promise((done) => {
-    const measure = () => done(document.documentElement.scrollWidth - innerWidth);
-    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(measure)));
-  })`);
-
 /** A page has loaded when it shows a heading or an error, and has no pending requests. */
 export async function settled(page: Page): Promise<void> {
   await page.locator("main h1, main [role=alert]").first().waitFor();
