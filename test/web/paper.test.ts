@@ -5,7 +5,8 @@ import { onOnePage } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
 import { compare } from "./comparison.ts";
 import { league } from "./league.ts";
-import { type Peopled, settled, showPeopled, sideways, tell, watched } from "./world.ts";
+import { sideways } from "./looked.ts";
+import { type Peopled, settled, showPeopled, tell, watched } from "./world.ts";
 
 describe("on paper", { skip: noBrowser }, () => {
   const root = folder();
