@@ -82,7 +82,10 @@ export function evaluation(options: EvaluationOptions): Evaluation {
   };
 }
 
-/** Self-normalised over all units with a reward: the value if this version answered all traffic. */
+/**
+ * Self-normalised over all units with a reward: the value if this version answered all traffic. The ends of its interval
+ * are within the range of the rewards, as the value is.
+ */
 export function liveValue(
   closed: readonly UnitData[],
   version: Id,
@@ -93,5 +96,14 @@ export function liveValue(
       ? []
       : [{ cluster: unit, ratios: [versionRatio(version, answered, propensity)], rewards: [reward] }],
   );
-  return samples.some((s) => s.ratios[0]! > 0) ? estimateValue(samples, range ? { range } : {}) : undefined;
+  if (!samples.some((s) => s.ratios[0]! > 0)) return undefined;
+  const estimate = estimateValue(samples, range ? { range } : {});
+  const { interval } = estimate;
+  const { low, high } = interval;
+  // an end that is not finite stays: nothing is known of it
+  if (!range || !Number.isFinite(low) || !Number.isFinite(high)) return estimate;
+  return {
+    ...estimate,
+    interval: { ...interval, low: Math.max(range[0], low), high: Math.min(range[1], high) },
+  };
 }

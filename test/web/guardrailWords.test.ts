@@ -15,6 +15,7 @@ test("a rate is a percentage, and a time a time", () => {
 
 test("a bound says what it is relative to", () => {
   assert.equal(boundWords("errors", "+0.05"), "5 points above the baseline");
+  assert.equal(boundWords("flags", "+0.01"), "1 point above the baseline");
   assert.equal(boundWords("feedback", "-0.1"), "10 points below the baseline");
   assert.equal(boundWords("latency", "x1.5"), "1.5 × the baseline");
   assert.equal(boundWords("errors", "0.02"), "2 %");

@@ -97,7 +97,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
       assert.deepEqual(await serious(page), [], "light");
       await page.emulateMedia({ colorScheme: "dark" });
       assert.deepEqual(await serious(page, ["color-contrast"]), [], "dark");
-      for (const width of [360, 2560]) {
+      for (const width of [360, 800, 1024, 2560]) {
         await page.setViewportSize({ width, height: 800 });
         assert.ok((await sideways(page)) <= 0, `${width} px: the page scrolls sideways`);
         assert.deepEqual(await cutTables(page), [], `${width} px`);

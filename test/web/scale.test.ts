@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decades, scaled, steps, unscaled, wholeDecades } from "../../web/src/parts/scale.ts";
+import { decades, flatRange, scaled, steps, unscaled, wholeDecades } from "../../web/src/parts/scale.ts";
 
 const near = (got: readonly number[], wanted: readonly number[]): void => {
   assert.equal(got.length, wanted.length, `${got}`);
@@ -33,4 +33,15 @@ test("a linear axis is marked at multiples of its step, zero among them", () => 
   near(steps(-0.1, 0.3, 0.1), [-0.1, 0, 0.1, 0.2, 0.3]);
   assert.equal(steps(-0.3, 0.3, 0.1)[3], 0);
   near(steps(0.42, 0.58, 0.05), [0.45, 0.5, 0.55]);
+});
+
+test("values that are all the same have an axis of their size, and a share that of shares", () => {
+  assert.deepEqual(flatRange(0, true), [0, 1]);
+  assert.deepEqual(flatRange(1, true), [0, 1]);
+  assert.deepEqual(flatRange(0.25, true), [0, 1]);
+  // no share, whatever its words
+  assert.deepEqual(flatRange(1.5, true), [0, 3]);
+  assert.deepEqual(flatRange(0, false), [0, 1]);
+  assert.deepEqual(flatRange(0.02, false), [0, 0.04]);
+  assert.deepEqual(flatRange(-7, false), [-14, 0]);
 });

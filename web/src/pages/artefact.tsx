@@ -208,7 +208,7 @@ function Success({ version: v }: { readonly version: ArtefactDetail }) {
 }
 
 /** The versions that answer with it, and what live evidence says of them. */
-function Served({ version: { served, splits } }: { readonly version: ArtefactDetail }) {
+function Served({ version: { name, served, splits } }: { readonly version: ArtefactDetail }) {
   const judged = useLoaded<JudgementBody>("/v1/versions/judgement").value;
   const nameOf = (id: string): string => served.find(({ version }) => version === id)?.name ?? id;
   return (
@@ -230,6 +230,7 @@ function Served({ version: { served, splits } }: { readonly version: ArtefactDet
         <Table
           label="Splits that it had a share in"
           labelled
+          file={`splits of ${name}`}
           rows={splits.toReversed()}
           keyOf={({ since }) => String(since)}
           columns={[
@@ -239,7 +240,7 @@ function Served({ version: { served, splits } }: { readonly version: ArtefactDet
               cell: ({ shares }) =>
                 shares.map(({ version, share }) => `${nameOf(version)} ${percent(share)}`).join(", "),
             },
-            { name: "Why", class: "words", cell: ({ why }) => <bdi>{why}</bdi> },
+            { name: "Why", class: "words", cell: ({ why }) => <bdi>{why}</bdi>, value: ({ why }) => why },
           ]}
         />
       )}

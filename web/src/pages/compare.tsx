@@ -10,10 +10,10 @@ import type {
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
 import { Curves } from "../parts/curves.tsx";
+import { drawnAlone } from "../parts/drawn.ts";
 import { Failed, Waiting } from "../parts/notice.tsx";
-import { csv, save } from "../parts/save.ts";
+import { SaveDrawing } from "../parts/saveChart.tsx";
 import { Table } from "../parts/table.tsx";
-import { dark } from "../parts/theme.tsx";
 import { groupKey, groupName, moment } from "../parts/words.ts";
 
 export function Compare() {
@@ -29,7 +29,7 @@ export function Compare() {
   const now = loaded.value;
   if (now.state === "waiting") return <Waiting what="the comparison" />;
   if (now.state === "failed") return <Failed what="The comparison" why={now.why} />;
-  return <Whole groups={now.data.groups} key={String(dark.value)} />;
+  return <Whole groups={now.data.groups} />;
 }
 
 /** Without runs to compare: what the command line compared, and how to compare more. */
@@ -51,6 +51,7 @@ function Kept() {
           <h2>Made by whetstone compare</h2>
           <Table
             label="Comparisons"
+            file="comparisons"
             rows={comparisons}
             keyOf={({ id }) => id}
             columns={[
@@ -60,6 +61,7 @@ function Kept() {
                 cell: ({ id, methods }) => (
                   <a href={`/comparisons/${encodeURIComponent(id)}`}>{methods.join(", ")}</a>
                 ),
+                value: ({ methods }) => methods.join(", "),
               },
               { name: "Environment", cell: ({ env }) => env },
               { name: "Engine", cell: ({ engine }) => engine },
@@ -86,6 +88,7 @@ function Leagues() {
       <h2>Played by whetstone league</h2>
       <Table
         label="Leagues"
+        file="leagues"
         rows={leagues}
         keyOf={({ id }) => id}
         columns={[
@@ -95,6 +98,7 @@ function Leagues() {
             cell: ({ id, environment }) => (
               <a href={`/compare/leagues/${encodeURIComponent(id)}`}>{environment}</a>
             ),
+            value: ({ environment }) => environment,
           },
           { name: "Members", cell: ({ members }) => members },
           { name: "Games a pair", cell: ({ gamesPerPair }) => gamesPerPair },
@@ -117,20 +121,12 @@ function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {
           Success in training, mean over runs; shaded: 95 % t interval over seeds, where there are two or more
         </figcaption>
         <Curves groups={groups} title={title} drawing={drawing} />
+        <SaveDrawing
+          title="comparison"
+          drawing={() => drawnAlone(drawing.current!, "Success in training")}
+          numbers={() => rowsOf(groups)}
+        />
       </figure>
-      <p class="tools">
-        <button
-          type="button"
-          onClick={() =>
-            drawing.current && save("comparison.svg", "image/svg+xml", drawing.current.outerHTML)
-          }
-        >
-          Save as SVG
-        </button>
-        <button type="button" onClick={() => save("comparison.csv", "text/csv", csv(rowsOf(groups)))}>
-          Save as CSV
-        </button>
-      </p>
       <h2>Held out, at the end</h2>
       <Table
         label="Held out, at the end"

@@ -12,7 +12,7 @@ import { type InAddress, useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Outcome, Reward } from "../parts/reward.tsx";
-import { Table } from "../parts/table.tsx";
+import { SaveTable, Table } from "../parts/table.tsx";
 
 const outcomes = ["success", "no success", "truncated", "failed", "done"];
 const phases = ["train", "before", "during", "after"];
@@ -154,6 +154,11 @@ function Groups({ run, search, address }: FoundProps) {
           run={run}
         />
       ))}
+      <SaveTable
+        label="Episodes by task"
+        file={`episodes by task of ${nameOf(run)}`}
+        table={() => tableOf(groups)}
+      />
       <Pager
         what="tasks"
         offset={offset}
@@ -165,6 +170,29 @@ function Groups({ run, search, address }: FoundProps) {
     </>
   );
 }
+
+/** As a file has them: an episode a row, beside what its task says of all of them. */
+const tableOf = (groups: readonly EpisodeGroup[]): (string | number | null)[][] => [
+  [
+    "task",
+    "asked",
+    "iteration",
+    "phase",
+    "role",
+    "part in turn",
+    "episode",
+    "reward",
+    "outcome",
+    "turns",
+    "did",
+  ],
+  ...groups.flatMap(({ task, asked, iteration, phase, role, parts, episodes }) =>
+    episodes.map(({ id, reward, outcome, turns, did }) => [
+      ...[task, asked, iteration, phase, role, parts === undefined ? null : parts + 1],
+      ...[id, reward, outcome, turns, did],
+    ]),
+  ),
+];
 
 /** Where the episodes of a task part, in words. */
 function partingWords({ episodes, parts }: EpisodeGroup): string {

@@ -8,6 +8,7 @@ import { type InAddress, useInAddress } from "../parts/inAddress.ts";
 import { useNear } from "../parts/near.ts";
 import { Empty, Waiting } from "../parts/notice.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
+import { SaveTable } from "../parts/table.tsx";
 import { duration, moment, percent } from "../parts/words.ts";
 
 const archived = "archived";
@@ -82,6 +83,19 @@ function fitting(runs: Iterable<RunRow>, { find, withArchived, by, down }: Wish)
 
 const lastOf = (run: RunRow): number | undefined =>
   run.spark.findLast((value) => value !== null) ?? undefined;
+
+/** As a file has them. */
+const tableOf = (runs: readonly RunRow[]): (string | number | null)[][] => [
+  [
+    ...["run", "success in training", "held out", "held out, low", "held out, high", "state", "environment"],
+    ...["method", "seed", "seconds", "started", "tags"],
+  ],
+  ...runs.map((run) => [
+    ...[run.name, lastOf(run) ?? null],
+    ...[run.success?.mean ?? null, run.success?.low ?? null, run.success?.high ?? null],
+    ...[run.state, run.env, run.method, run.seed, run.seconds, run.started, run.tags.join(" ")],
+  ]),
+];
 
 /** Shown at once; the server's next word stands. */
 async function retag(run: RunRow, tags: readonly string[]): Promise<void> {
@@ -158,6 +172,7 @@ export function Runs() {
           ))}
         </table>
       </div>
+      <SaveTable label="Runs" file="runs" table={() => tableOf(shown)} />
       <Chosen />
     </>
   );

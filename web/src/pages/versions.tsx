@@ -183,6 +183,7 @@ function Live({ state, reload }: LiveProps) {
           { name: "Trusted", cell: ({ estimate }) => (estimate ? (estimate.trusted ? "yes" : "no") : "–") },
           {
             name: "Decide",
+            acts: true,
             cell: ({ version, name }) =>
               others && (
                 <>
@@ -352,6 +353,7 @@ function Verdict({
       {j.guardrails.length > 0 && (
         <Table
           label={`Guardrails of ${name}`}
+          file={`guardrails of ${name}`}
           rows={j.guardrails}
           keyOf={(g) => g.name}
           columns={[
@@ -366,6 +368,7 @@ function Verdict({
                   {g.state}
                 </span>
               ),
+              value: (g) => g.state,
             },
           ]}
         />

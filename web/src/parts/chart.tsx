@@ -7,10 +7,10 @@ import type { Extent } from "../../../src/serve/dashboard/types.ts";
 import { At, Legend } from "./chartLegend.tsx";
 import { inks, lineInks } from "./ink.ts";
 import { SaveChart } from "./saveChart.tsx";
-import { decades, scaled, steps, unscaled, wholeDecades } from "./scale.ts";
+import { decades, flatRange, scaled, steps, unscaled, wholeDecades } from "./scale.ts";
 import { smoothed } from "./smoothed.ts";
 import { dark } from "./theme.tsx";
-import { digits } from "./words.ts";
+import { digits, percent } from "./words.ts";
 
 export interface Line {
   readonly name: string;
@@ -80,6 +80,8 @@ export function Chart({
   useEffect(() => {
     const node = place.current;
     if (!node) return;
+    // paper that is printed before the chart is drawn anew turns its colours round
+    node.classList.toggle("night", night);
     const ink = inks();
     const axis = {
       stroke: ink("--faint"),
@@ -102,7 +104,9 @@ export function Chart({
           y: {
             range: (_, low, high) => {
               if (low === null) return [null, null]; // no point has a place
-              return latest.current.log ? wholeDecades(low, high) : uPlot.rangeNum(low, high, 0.1, true);
+              const { log, words } = latest.current;
+              if (log) return wholeDecades(low, high);
+              return low === high ? flatRange(low, words === percent) : uPlot.rangeNum(low, high, 0.1, true);
             },
           },
         },

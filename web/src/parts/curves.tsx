@@ -1,11 +1,11 @@
-/** Learning curves with intervals, as a drawing that can be saved as it is. */
+/** Learning curves with intervals, as a drawing. */
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ComparedGroup, Value } from "../../../src/serve/dashboard/types.ts";
-import { inks, lineInks } from "./ink.ts";
+import { lineInks } from "./ink.ts";
 import { groupKey, groupName } from "./words.ts";
 
-/** Drawn as wide as there is room, so that words keep their size; a file has the widest. */
+/** Drawn as wide as there is room, so that words keep their size. */
 const [narrowest, widest, height] = [300, 760, 360];
 const [left, right, top, bottom] = [48, 16, 16, 40];
 /** Lines are told apart without colour by their dashes. */
@@ -18,7 +18,6 @@ interface CurvesProps {
 }
 
 export function Curves({ groups, title, drawing }: CurvesProps) {
-  const ink = inks();
   const [width, setWidth] = useState(widest);
   useEffect(() => {
     const around = drawing.current?.parentElement;
@@ -32,7 +31,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
   const x = (iteration: number): number => left + (iteration / last) * (width - left - right);
   const y = (share: number): number =>
     height - bottom - Math.min(1, Math.max(0, share)) * (height - top - bottom);
-  const [faint, line, text] = [ink("--faint"), ink("--line"), ink("--ink")];
+  const [faint, line, text] = [inkOf("--faint"), inkOf("--line"), inkOf("--ink")];
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   return (
     <svg
@@ -44,7 +43,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
       font-family="system-ui, sans-serif"
       font-size="12"
     >
-      <rect width={width} height={height} fill={ink("--raised")} />
+      <rect width={width} height={height} fill={inkOf("--raised")} />
       {ticks.map((share) => (
         <g key={share}>
           <line x1={left} x2={width - right} y1={y(share)} y2={y(share)} stroke={line} />
@@ -65,7 +64,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
         <path
           key={groupKey(g)}
           d={band(g, x, y)}
-          fill={ink(lineInks[i % lineInks.length]!)}
+          fill={inkOf(lineInks[i % lineInks.length]!)}
           fill-opacity="0.15"
         />
       ))}
@@ -74,7 +73,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
           key={groupKey(g)}
           d={path(g.iteration, g.mean, x, y)}
           fill="none"
-          stroke={ink(lineInks[i % lineInks.length]!)}
+          stroke={inkOf(lineInks[i % lineInks.length]!)}
           stroke-width="2"
           stroke-dasharray={dashes[i % dashes.length]!}
         />
@@ -85,7 +84,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
             x2="26"
             y1="-4"
             y2="-4"
-            stroke={ink(lineInks[i % lineInks.length]!)}
+            stroke={inkOf(lineInks[i % lineInks.length]!)}
             stroke-width="2"
             stroke-dasharray={dashes[i % dashes.length]!}
           />
@@ -97,6 +96,8 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
     </svg>
   );
 }
+
+const inkOf = (name: string): string => `var(${name})`;
 
 type Place = (value: number) => number;
 

@@ -1,10 +1,14 @@
 /** What a check found: both arms seed by seed, and their difference with its interval beside the smallest of interest. */
+import { useRef } from "preact/hooks";
 import type { StoredEvidence } from "../../../src/methods/evidence.ts";
+import { drawnAlone } from "./drawn.ts";
+import { SaveDrawing } from "./saveChart.tsx";
 import { digits } from "./words.ts";
 
 const [width, height, left, right] = [640, 168, 12, 12];
 
 export function Evidence({ evidence: e }: { readonly evidence: StoredEvidence }) {
+  const drawing = useRef<SVGSVGElement>(null);
   const values = [...e.baseline.values, ...e.method.values];
   const place = scale(Math.min(...values), Math.max(...values));
   const arms: readonly (readonly [name: string, values: readonly number[], y: number, ink: string])[] = [
@@ -17,7 +21,7 @@ export function Evidence({ evidence: e }: { readonly evidence: StoredEvidence })
       <figcaption>
         {e.metric}, {e.direction} is better
       </figcaption>
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+      <svg ref={drawing} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
         {arms.map(([name, xs, y, ink]) => (
           <g key={name} class={ink}>
             <text x={left} y={y - 14}>
@@ -32,6 +36,14 @@ export function Evidence({ evidence: e }: { readonly evidence: StoredEvidence })
         ))}
         <Difference evidence={e} />
       </svg>
+      <SaveDrawing
+        title={`evidence of ${e.id}`}
+        drawing={() => drawnAlone(drawing.current!, `${e.metric}, ${e.direction} is better`)}
+        numbers={() => [
+          ["seed", "baseline", e.id],
+          ...e.seeds.map((seed, i) => [seed, e.baseline.values[i] ?? null, e.method.values[i] ?? null]),
+        ]}
+      />
     </figure>
   );
 }

@@ -23,10 +23,12 @@ export function boundWords(metric: string, bound: string): string {
       return `${digits(value)} × the baseline`;
     case "+":
     case "-": {
-      const more = rates.has(metric) ? `${digits(100 * value)} points` : measureWords(metric, value);
+      const more = rates.has(metric) ? pointWords(digits(100 * value)) : measureWords(metric, value);
       return `${more} ${sign === "+" ? "above" : "below"} the baseline`;
     }
     default:
       return measureWords(metric, value);
   }
 }
+
+const pointWords = (number: string): string => `${number} ${number === "1" ? "point" : "points"}`;

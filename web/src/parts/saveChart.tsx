@@ -1,6 +1,6 @@
 /** A chart as a file: its drawing as SVG or PNG, its numbers as CSV. */
 import type { Line } from "./chart.tsx";
-import { chartDrawing, drawnHeight, drawnWidth } from "./chartDrawing.ts";
+import { chartDrawing, chartRows } from "./chartDrawing.ts";
 import { inks, lineInks } from "./ink.ts";
 import { csv, save, saveUrl } from "./save.ts";
 import { smoothed } from "./smoothed.ts";
@@ -19,24 +19,33 @@ export function SaveChart({ title, x, lines, smoothing, words }: SaveProps) {
     return chartDrawing({
       title,
       x,
-      lines: lines.map(({ name, values }, i) => ({
+      lines: lines.map(({ name, values, range, marked }, i) => ({
         name,
         values: smoothed(values, smoothing),
+        measured: smoothing > 0 ? values : undefined,
+        range,
+        marked,
         ink: ink(lineInks[i % lineInks.length]!),
       })),
       ink: { text: ink("--ink"), line: ink("--line"), ground: ink("--raised") },
       words,
     });
   };
-  const numbers = (): string =>
-    csv([
-      ["iteration", ...lines.map(({ name }) => name)],
-      ...x.map((at, i) => [at, ...lines.map(({ values }) => values[i] ?? null)]),
-    ]);
+  return <SaveDrawing title={title} drawing={drawing} numbers={() => chartRows(x, lines)} />;
+}
+
+interface DrawingProps {
+  readonly title: string;
+  /** An SVG document that states its width and height. */
+  readonly drawing: () => string;
+  readonly numbers: () => readonly (readonly (string | number | null)[])[];
+}
+
+export function SaveDrawing({ title, drawing, numbers }: DrawingProps) {
   const formats: readonly (readonly [name: string, save: () => void])[] = [
     ["SVG", () => save(`${title}.svg`, "image/svg+xml", drawing())],
     ["PNG", () => void savePng(`${title}.png`, drawing())],
-    ["CSV", () => save(`${title}.csv`, "text/csv", numbers())],
+    ["CSV", () => save(`${title}.csv`, "text/csv", csv(numbers()))],
   ];
   return (
     <details class="save-chart">
@@ -56,7 +65,7 @@ async function savePng(name: string, svg: string): Promise<void> {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [2 * drawnWidth, 2 * drawnHeight];
+  [canvas.width, canvas.height] = [2 * image.naturalWidth, 2 * image.naturalHeight];
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
   if (blob) saveUrl(name, URL.createObjectURL(blob));

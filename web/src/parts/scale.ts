@@ -32,3 +32,12 @@ export function steps(low: number, high: number, step: number): number[] {
   const [from, until] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
   return Array.from({ length: until - from + 1 }, (_, i) => (from + i) * step);
 }
+
+/**
+ * Ends of a linear axis on which all values are the same: 0 to 1 of a share, else from zero to twice the value, so that the
+ * curve is in the middle; 0 to 1 where the value is zero.
+ */
+export function flatRange(value: number, share: boolean): [number, number] {
+  if (value === 0 || (share && value > 0 && value <= 1)) return [0, 1];
+  return value > 0 ? [0, 2 * value] : [2 * value, 0];
+}

@@ -10,6 +10,8 @@ export interface Column<T> {
   /** As the file has it. Absent: the cell, where that is a text or a number. */
   readonly value?: (row: T) => string | number | null;
   readonly class?: string;
+  /** It holds what is pressed, not read: left out on paper. */
+  readonly acts?: true;
 }
 
 interface TableProps<T> {
@@ -34,8 +36,8 @@ export function Table<T>({ label, labelled = false, columns, rows, keyOf, file }
           {labelled && <caption>{label}</caption>}
           <thead>
             <tr>
-              {columns.map(({ name, head = name }) => (
-                <th key={name} scope="col">
+              {columns.map(({ name, head = name, acts }) => (
+                <th key={name} scope="col" class={acts && "screen-only"}>
                   {head}
                 </th>
               ))}
@@ -47,8 +49,8 @@ export function Table<T>({ label, labelled = false, columns, rows, keyOf, file }
                 <th scope="row" class={first?.class}>
                   {first?.cell(row)}
                 </th>
-                {others.map(({ name, cell, class: of }) => (
-                  <td key={name} data-label={name} class={of}>
+                {others.map(({ name, cell, class: of, acts }) => (
+                  <td key={name} data-label={name} class={acts ? "screen-only" : of}>
                     {cell(row)}
                   </td>
                 ))}
@@ -57,21 +59,32 @@ export function Table<T>({ label, labelled = false, columns, rows, keyOf, file }
           </tbody>
         </table>
       </div>
-      {file !== undefined && (
-        <p class="saves">
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`Save as CSV: ${label}`}
-            onClick={() => save(`${file}.csv`, "text/csv", csv(tableRows(columns, rows)))}
-          >
-            Save as CSV
-          </button>
-        </p>
-      )}
+      {file !== undefined && <SaveTable label={label} file={file} table={() => tableRows(columns, rows)} />}
     </>
   );
 }
+
+interface SaveTableProps {
+  /** What the rows are. */
+  readonly label: string;
+  /** Name of the file, without its ending. */
+  readonly file: string;
+  /** The names of the columns come first. */
+  readonly table: () => readonly (readonly (string | number | null)[])[];
+}
+
+export const SaveTable = ({ label, file, table }: SaveTableProps) => (
+  <p class="saves">
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`Save as CSV: ${label}`}
+      onClick={() => save(`${file}.csv`, "text/csv", csv(table()))}
+    >
+      Save as CSV
+    </button>
+  </p>
+);
 
 /** Names of the columns that a file can hold, and their values. */
 export function tableRows<T>(

@@ -11,8 +11,16 @@ const systemDark = signal(system.matches);
 system.addEventListener("change", () => {
   systemDark.value = system.matches;
 });
+/** Paper is light, whatever the theme. */
+const paper = matchMedia("print");
+const onPaper = signal(paper.matches);
+paper.addEventListener("change", () => {
+  onPaper.value = paper.matches;
+});
 /** Whether it is dark: what is drawn in colours of its own is drawn anew when this changes. */
-export const dark = computed(() => (theme.value === "system" ? systemDark.value : theme.value === "dark"));
+export const dark = computed(
+  () => !onPaper.value && (theme.value === "system" ? systemDark.value : theme.value === "dark"),
+);
 
 effect(() => {
   if (theme.value === "system") delete document.documentElement.dataset.theme;

@@ -1,6 +1,10 @@
 /** Which versions were live when, and with which share of the traffic. */
+
+import { useRef } from "preact/hooks";
 import type { TrafficSplit } from "../../../src/core/served.ts";
+import { drawnAlone } from "./drawn.ts";
 import { lineInks } from "./ink.ts";
+import { SaveDrawing } from "./saveChart.tsx";
 import { digits, moment } from "./words.ts";
 
 const [width, height] = [1000, 60];
@@ -17,7 +21,9 @@ export function Timeline({ splits, nameOf, now }: TimelineProps) {
   const first = splits[0]?.since ?? now;
   const x = (at: number): number => ((at - first) / Math.max(1, now - first)) * width;
   const versions = [...new Set(splits.flatMap(({ shares }) => Object.keys(shares)))];
-  const ink = (version: string): string => `var(${lineInks[versions.indexOf(version) % lineInks.length]})`;
+  const inkOf = (version: string) => lineInks[versions.indexOf(version) % lineInks.length]!;
+  const ink = (version: string): string => `var(${inkOf(version)})`;
+  const drawing = useRef<SVGSVGElement>(null);
   const label = splits
     .map(
       ({ since, shares }) => `from ${moment(new Date(since).toISOString())} ${sharesWords(shares, nameOf)}`,
@@ -25,7 +31,13 @@ export function Timeline({ splits, nameOf, now }: TimelineProps) {
     .join("; ");
   return (
     <figure class="timeline">
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <svg
+        ref={drawing}
+        viewBox={`0 0 ${width} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={label}
+      >
         {splits.map(({ id, since, shares }, i) => {
           const until = splits[i + 1]?.since ?? now;
           let above = 0;
@@ -57,6 +69,26 @@ export function Timeline({ splits, nameOf, now }: TimelineProps) {
           </span>
         ))}
       </figcaption>
+      <SaveDrawing
+        title="what was live"
+        drawing={() =>
+          drawnAlone(
+            drawing.current!,
+            `What was live, ${moment(new Date(first).toISOString())} to ${moment(new Date(now).toISOString())}`,
+            versions.map((version) => ({ name: nameOf(version), ink: inkOf(version) })),
+          )
+        }
+        numbers={() => [
+          ["since", "version", "share"],
+          ...splits.flatMap(({ since, shares }) =>
+            Object.entries(shares).map(([version, share]) => [
+              new Date(since).toISOString(),
+              nameOf(version),
+              share,
+            ]),
+          ),
+        ]}
+      />
     </figure>
   );
 }
