@@ -11,7 +11,7 @@ import "./smoke/hooks.ts";
 
 // after the hooks
 const { methods, findMethod } = await import("../src/methods/catalogue.ts");
-const { runOf } = await import("./smoke/runs.ts");
+const { runOf, unsuited } = await import("./smoke/runs.ts");
 const { withoutWeights } = await import("../src/arenas/excluded.ts");
 const { twoUpdates } = await import("./smoke/updates.ts");
 
@@ -22,10 +22,10 @@ const { values, positionals } = parseArgs({
 const seed = wholeNumber("--seed", values.seed);
 const asked = positionals.length > 0 ? positionals.map((id) => findMethod(id)) : methods;
 const left = asked.flatMap((method) => {
-  const why = withoutWeights(method);
+  const why = skipped(method);
   return why === undefined ? [] : [{ method, why }];
 });
-const training = asked.filter((method) => withoutWeights(method) === undefined);
+const training = asked.filter((method) => skipped(method) === undefined);
 const sample = values.sample === undefined ? training.length : wholeNumber("--sample", values.sample);
 const among = training.filter((_, i) => isSampled(i, training.length, sample));
 
@@ -54,11 +54,15 @@ for (const { id, error } of failures)
   console.error(`\n${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
 const total = ((performance.now() - began) / 1000).toFixed(0);
 console.log(
-  `\n${among.length - failures.length} of ${among.length} methods made two updates in ${total} s; ${left.length} train no weights, ${training.length - among.length} not sampled.`,
+  `\n${among.length - failures.length} of ${among.length} methods made two updates in ${total} s; ${left.length} skipped, ${training.length - among.length} not sampled.`,
 );
 if (failures.length > 0) {
   console.error(`failed: ${failures.map(({ id }) => id).join(", ")}`);
   process.exitCode = 1;
+}
+
+function skipped(method: (typeof methods)[number]): string | undefined {
+  return withoutWeights(method) ?? unsuited[method.id];
 }
 
 /** Whether the i-th of `of` belongs to a sample of `count`, evenly spaced from a place that depends on the seed. */

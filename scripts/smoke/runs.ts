@@ -41,6 +41,10 @@ const chosen: Readonly<Record<string, () => TrainInMemoryOptions["environment"]>
   "re-rest": () => answers({ vocabulary: 8 }), // imitates successes, which its check makes rare
   rewardharness: () => preferenceGame(),
 };
+/** Methods that a transformer with random weights gives nothing to learn from, each with the reason. */
+export const unsuited: Readonly<Record<string, string>> = {
+  soar: "its teacher earns nothing before a text is a problem that helps, which random texts are not",
+};
 /** Several turns, and rewards that random actions differ in. */
 const usual = () => lamps();
 
@@ -54,6 +58,19 @@ export async function runOf(method: Recipe, seed: number): Promise<SmokeRun> {
   return { environment, method: method.build({ ...settings, ...size }), iterations: 100 };
 }
 
+type Prepare = NonNullable<TrainInMemoryOptions["prepare"]>;
+
+/** A check may prepare its policy by a run, which is only found here: the smoke run imitates by itself. */
+const prepared =
+  (prepare: Prepare): Prepare =>
+  async (policy) => {
+    try {
+      await prepare(policy);
+    } catch (e) {
+      if (!(e instanceof RunFound)) throw e;
+    }
+  };
+
 /** The first run of the method's arm of its check. */
 async function checked(method: Recipe, seed: number): Promise<SmokeRun | undefined> {
   const file = join(paperFolder(method.id)!.path, "check.ts");
@@ -63,7 +80,8 @@ async function checked(method: Recipe, seed: number): Promise<SmokeRun | undefin
     await check.method.measure({ ...check.method.grid[0], ...settings }, seed);
     return undefined; // it has no policy to train
   } catch (e) {
-    if (e instanceof RunFound) return e.run;
+    if (e instanceof RunFound)
+      return { ...e.run, ...(e.run.prepare && { prepare: prepared(e.run.prepare) }) };
     throw e;
   }
 }

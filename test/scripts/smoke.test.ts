@@ -22,7 +22,7 @@ test("methods train a transformer until all that they step has moved twice; othe
   assert.match(out, /^sft +[\d.]+ s {2}ok in lamps: 2 iterations; gradient policy [\d.e-]+$/m);
   assert.match(out, /^dpo +[\d.]+ s {2}ok in preference-game: .*gradient policy [\d.e-]+$/m);
   assert.match(out, /^best-of-n +skipped: it selects among samples/m);
-  assert.match(out, /2 of 2 methods made two updates in \d+ s; 2 train no weights, 0 not sampled\.\n$/);
+  assert.match(out, /2 of 2 methods made two updates in \d+ s; 2 skipped, 0 not sampled\.\n$/);
   assert.deepEqual([status, errors], [0, ""]);
 });
 

@@ -41,7 +41,7 @@ export function proposalIn(reply: string): { readonly label: Label; readonly kin
 }
 
 /**
- * Training has one task, to propose; held-out tasks ask for judgements. The reward `outcome` is 1 for what is true, and serves for
+ * It has one task, to propose. What is judged is trained on as well, and so is no task of its own. The reward `outcome` is 1 for what is true, and serves for
  * measuring alone: `selfConsistent` puts its own in its place. The expert proposes and judges truly.
  */
 export function introspection({ kinds = 30, seed = 1 }: IntrospectionOptions = {}): Environment {
@@ -62,10 +62,10 @@ export function introspection({ kinds = 30, seed = 1 }: IntrospectionOptions = {
     summary: "propose tasks that one can or cannot do, and judge which is which",
     abilities: new Set(["replay", "stateKey", "expert"] as const),
     roles: ["agent"],
-    splits: ["train", "test"],
+    splits: ["train"],
     limits: { turns: 1, actionTokens: 2 },
     vocabulary: () => [proposing, judging, ...labels, ...words],
-    tasks: (split) => (split === "train" ? [propose] : split === "test" ? words.map(judgementOf) : []),
+    tasks: (split) => (split === "train" ? [propose] : []),
     expert: ({ metadata }) =>
       typeof metadata.kind === "string"
         ? truthOf(metadata.kind, seed)
