@@ -7,6 +7,7 @@ import type { Artefacts } from "../core/context.ts";
 import type { Counter } from "../core/counter.ts";
 import type { Json } from "../core/json.ts";
 import type { Environment } from "../env/environment.ts";
+import { heldOutTasks } from "./heldOut.ts";
 import type { RunState } from "./state.ts";
 
 /** Their key in the run's memory. */
@@ -73,10 +74,7 @@ function plainVersion(made: ArtefactVersion): ArtefactVersion & Json {
 export function heldOutLeaks(environment: Pick<Environment, "splits" | "tasks">) {
   let check: ((artefact: Artefact) => readonly Leak[]) | undefined;
   return (artefact: Artefact): readonly Leak[] => {
-    check ??= leakCheck(
-      environment.splits.filter((split) => split !== "train").flatMap((split) => environment.tasks(split)),
-      environment.tasks("train"),
-    );
+    check ??= leakCheck(heldOutTasks(environment), environment.tasks("train"));
     return check(artefact);
   };
 }

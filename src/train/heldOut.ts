@@ -17,15 +17,17 @@ export interface HeldOut {
 /** Nothing is held out. */
 export const nothingHeldOut: HeldOut = { has: () => false, hasId: () => false };
 
+/** The tasks of every split but "train". */
+export const heldOutTasks = (environment: Pick<Environment, "splits" | "tasks">): readonly Task[] =>
+  environment.splits.filter((name) => name !== "train").flatMap((name) => environment.tasks(name));
+
 /** Made when it is first needed. */
 export function heldOutOf(environment: Pick<Environment, "splits" | "tasks">): HeldOut {
   let made: { readonly ids: ReadonlySet<Id>; readonly prompts: ReadonlySet<string> } | undefined;
   const known = () => {
     if (made) return made;
     const training = environment.tasks("train");
-    const held = environment.splits
-      .filter((name) => name !== "train")
-      .flatMap((name) => environment.tasks(name));
+    const held = heldOutTasks(environment);
     const [trainedIds, trainedPrompts] = [
       new Set(training.map(({ id }) => id)),
       new Set(training.map(({ prompt }) => saidIn(prompt))),

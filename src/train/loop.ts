@@ -57,8 +57,8 @@ async function learn(run: Run, { slots, ctx, annotated, ...gathered }: Gathered)
   const began = performance.now();
   const leaked = annotated.trajectories.find(({ task }) => run.heldOut.hasId(task));
   if (leaked) throw heldOutTask(`trajectory "${leaked.id}" of an iteration's experience`);
-  const watched = await run.watch(ctx, annotated);
   const diversity = diversityOf(annotated.trajectories, ctx.tasks, run.tasks);
+  const watched = await run.watch(ctx, annotated, diversity["diversity.answers"]);
 
   const { batch, cuts } = batchOf(
     annotated.trajectories,

@@ -40,8 +40,11 @@ export interface Run {
   report(event: RunEvent): void;
   /** Blends the frozen models towards the policy, as the method says, and stores the helpers' states. */
   settle(): Promise<void>;
-  /** Looks at what an iteration was paid for before it is learnt from, where the run is watched; see `WatchOptions`. @returns its metrics. */
-  watch(ctx: Ctx, experience: AnnotatedExperience): Promise<Stats>;
+  /**
+   * Looks at what an iteration was paid for before it is learnt from, where the run is watched; see `WatchOptions`.
+   * @param diversity of its answers; undefined where nothing was tried twice. @returns its metrics.
+   */
+  watch(ctx: Ctx, experience: AnnotatedExperience, diversity: number | undefined): Promise<Stats>;
   /** Records an iteration: metrics, trajectories, one line of progress. */
   commit(done: Iteration): Promise<void>;
   /** Evaluates the policy on the validation split when due, and keeps the best weights so far. */

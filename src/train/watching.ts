@@ -14,7 +14,6 @@ import {
   type Stats,
   type Trajectory,
 } from "../core/types.ts";
-import { answerDiversity } from "../diagnose/diversity.ts";
 import { disagreement, freshWatch, isBestAudited, type WatchAlarm, watched } from "../diagnose/watch.ts";
 import type { Assembly } from "./assembly.ts";
 import type { Run } from "./running.ts";
@@ -36,7 +35,7 @@ export function watchOf({ settings, state, policy, records, report }: Assembly):
   // a run that is validated keeps the weights of its best validation
   const validates = evaluation.every > 0 && environment.splits.includes("validation");
   const rule = { ...(every !== undefined && { every }), ...(error !== undefined && { error }) };
-  return async (ctx, { trajectories, units, signals }) => {
+  return async (ctx, { trajectories, units, signals }, diversity) => {
     const random = ctx.random.split("watch");
     const played = trajectories.filter((t) => t.end.kind !== "failed" && t.origin !== "demonstrated");
     const paidBy = paidIn(signals);
@@ -45,7 +44,6 @@ export function watchOf({ settings, state, policy, records, report }: Assembly):
     const scores = await audit(ctx, watch.audit, looked, random);
     const audited = known(scores);
     const noise = looked.flatMap(({ id }, i) => wrongly(paidBy.get(id), scores[i]));
-    const diversity = answerDiversity(trajectories);
     const stats: Stats = {
       ...(paid.length > 0 && { "watch.paid": mean(paid) }),
       ...(audited.length > 0 && { "watch.audit": mean(audited) }),

@@ -10,7 +10,7 @@ interface Violation {
 
 /** What axe-core holds against a page, of what is serious or critical. @param rules all where none are named. */
 export async function serious(page: Page, rules?: readonly string[]): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (await page.evaluate<boolean>("window.axe === undefined")) await page.evaluate(axe.source);
   const only = rules ? { runOnly: { type: "rule", values: rules } } : {};
   const found = await page.evaluate<readonly Violation[]>(
     `axe.run(document, ${JSON.stringify({ ...only, resultTypes: ["violations"] })}).then((r) => r.violations)`,

@@ -35,5 +35,9 @@ export const ofCurve = (
   },
 });
 
+/** Whether the run's watch said that it collapsed, which one check tells and another leaves to it. */
+export const watchedCollapse = ({ curves }: RunMeasurements): boolean =>
+  curves["watch.collapse"]?.value.some((raised) => raised > 0) ?? false;
+
 export const successOf = ({ curves }: RunMeasurements, least = 1): Ends | undefined =>
   endsOf(curves.success, least);

@@ -1,6 +1,6 @@
 /** Checks of runs that learn from labels and tasks of their own making: whether they are sure of what is wrong, and whether they still look for anything new. */
 import { intervalOfDifference } from "../../common/statistics/statistics.ts";
-import { at, fewest, type HealthCheck, ofCurve, successOf } from "./check.ts";
+import { at, fewest, type HealthCheck, ofCurve, successOf, watchedCollapse } from "./check.ts";
 import { digits, endsOf, percent } from "./curves.ts";
 import { nearlyAll } from "./playChecks.ts";
 
@@ -15,7 +15,7 @@ export const collapsed: HealthCheck = {
     const answers = endsOf(run.curves["diversity.answers"], fewest);
     const success = successOf(run, fewest);
     if (!answers || !success) return undefined;
-    const watched = run.curves["watch.collapse"]?.value.some((raised) => raised > 0) ?? false;
+    const watched = watchedCollapse(run);
     const alike = answers.early >= 0.1 && answers.late <= answers.early / 3;
     const wrong = success.late < nearlyAll && success.late < success.early + 0.1;
     if (!watched && !(alike && wrong)) return [];

@@ -1,7 +1,7 @@
 /** Checks of what is learnt: before and after, held-out tasks, drift and gradients. */
 import { intervalOfDifference, pairedInterval } from "../../common/statistics/statistics.ts";
 import type { Interval } from "../../core/interval.ts";
-import { at, fewest, type HealthCheck, ofCurve, successOf } from "./check.ts";
+import { at, fewest, type HealthCheck, ofCurve, successOf, watchedCollapse } from "./check.ts";
 import { digits, endsOf, percent } from "./curves.ts";
 import type { RunMeasurements } from "./measurements.ts";
 import { deadGroups, entropy, nearlyAll, rewarded } from "./playChecks.ts";
@@ -149,14 +149,15 @@ export const drift: HealthCheck = {
 export const exploited: HealthCheck = {
   check: "watch",
   title: "what is paid, against audits",
-  find: ({ curves, run }) => {
+  find: (measured) => {
+    const { curves, run } = measured;
     const raised = curves["watch.alarm"];
     const audits = endsOf(curves["watch.audit"], 1);
     const paid = endsOf(curves["watch.paid"], 1);
     if (!raised || !audits || !paid) return undefined;
     const first = raised.value.findIndex((value) => value > 0);
     // a collapse is another check's
-    if (first < 0 || curves["watch.collapse"]?.value.some((value) => value > 0)) return [];
+    if (first < 0 || watchedCollapse(measured)) return [];
     return [
       {
         severity: "error",
