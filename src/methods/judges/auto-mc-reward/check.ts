@@ -68,6 +68,9 @@ export default defineCheck({
   smallestEffect: 0.05,
   range: [0, 1],
   simpler: ["baseline", "once", "unreviewed", "unanalysed"],
+  unequalCost: "every arm plays as many episodes; an agent that falls into lava plays fewer turns",
+  notes:
+    "The grid of 8 by 8 cells with 6 of lava was solved by every arm in trials on other seeds (the reward for success alone came to 1.00), and with 30 of 144 cells of lava by hardly any; 12 of 144 were chosen there. The interval is wide because grids are found out or not: code by hand comes to 0.91 and fails in one grid as well. Half of the drafts have a mistake; without review the first such draft spoils the round, or all of them. Mean success over all 1,200 episodes, the search for versions included, is 0.50, of the reward for success alone 0.29, of code by hand 0.67.",
   baseline: arm(
     method({
       id: "sparse",
