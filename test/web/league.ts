@@ -15,7 +15,7 @@ const members: readonly LeagueMember[] = [
 
 /** @param folder of the store. */
 export function league(folder: string, name = "league.jsonl"): void {
-  const book = leagueBook(join(folder, name), { environment: "kuhn-poker", games: 10, seed: 1 });
+  const book = await leagueBook(join(folder, name), { environment: "kuhn-poker", games: 10, seed: 1 });
   const pairings = members.flatMap((first, i) =>
     members.slice(i + 1).map(
       (second): Pairing => ({
