@@ -16,7 +16,7 @@ const pages = globSync(["README.md", "CONTRIBUTING.md", "docs/**/*.md", "site/*.
 }).sort();
 
 /** By `page#number`, counted from 1. */
-const blocks = new Map(
+const blocks = new Map<string, string>(
   pages.flatMap((page) =>
     [...readFileSync(join(root, page), "utf8").matchAll(/^```(?:ts|tsx|typescript)\n(.*?)^```/gms)].map(
       ([, code], i) => [`${page}#${i + 1}`, code!] as const,
