@@ -1,7 +1,8 @@
 // Curricula against a uniform choice of tasks, at equal budgets of sampled tokens, in two shared worlds.
 //
 //     node bench/curricula.ts secrets & node bench/curricula.ts chains; wait     # the runs of a world
-//     node bench/curricula.ts                                                    # what is left of both, and the page
+//     node bench/curricula.ts chains pcl exit                                    # those of some methods in it
+//     node bench/curricula.ts                                                    # what is left, and the page
 //
 // What lies in bench/results/curricula.jsonl is not run again. Writes the measured part of docs/comparisons/curricula.md, and
 // every difference on it to docs/comparisons/curricula.json.
@@ -27,10 +28,10 @@ const root = join(import.meta.dirname, "..");
 const results = join(root, "bench/results/curricula.jsonl");
 const page = join(root, "docs/comparisons/curricula");
 
-const [named] = process.argv.slice(2);
+const [named, ...some] = process.argv.slice(2);
 const known = new Map(keptRows<CurriculaRun>(results).map((run) => [keyOf(run), run]));
 for (const world of worlds.filter(({ name }) => name === (named ?? name))) {
-  for (const recipe of contestants) {
+  for (const recipe of contestants.filter(({ id }) => some.length === 0 || some.includes(id))) {
     const measured = async (rate: number, seed: number): Promise<CurriculaRun> => {
       const key = keyOf({ world: world.name, method: recipe.id, rate, seed });
       const found = known.get(key);
