@@ -41,11 +41,15 @@ export interface Row {
   readonly runs: readonly CurriculaRun[];
   /** Mean success over the budget, minus that of the uniform choice, paired by seed. */
   readonly lead: Interval;
+  /** The same of success at the end. */
+  readonly endLead: Interval;
 }
+
+const endOf = ({ curve }: CurriculaRun): number => curve.at(-1)!;
 
 /** Every contestant of a world, the uniform choice first. @throws where runs are missing. */
 export function rowsOf(runs: readonly CurriculaRun[], world: Pick<World, "name">): readonly Row[] {
-  let against: readonly number[] | undefined;
+  let against: { readonly success: readonly number[]; readonly ends: readonly number[] } | undefined;
   return contestants.map(({ id }) => {
     const own = runs.filter((run) => run.world === world.name && run.method === id);
     const tuning: readonly number[] = tuningSeeds;
@@ -57,8 +61,13 @@ export function rowsOf(runs: readonly CurriculaRun[], world: Pick<World, "name">
       return run;
     });
     const success = reported.map(successOf);
-    against ??= success;
-    return { method: id, ...next, runs: reported, lead: pairedInterval(success, against, confidence) };
+    const ends = reported.map(endOf);
+    against ??= { success, ends };
+    return {
+      ...{ method: id, ...next, runs: reported },
+      lead: pairedInterval(success, against.success, confidence),
+      endLead: pairedInterval(ends, against.ends, confidence),
+    };
   });
 }
 
@@ -75,6 +84,7 @@ const head = [
   "minus uniform, points",
   "beside uniform",
   "success at the end, %",
+  "minus uniform at the end",
   "all wrong, %",
   "all right, %",
   "without advantage, %",
@@ -82,7 +92,7 @@ const head = [
   "step size",
 ];
 
-function cellsOf({ method, rate, isAtEnd, runs, lead }: Row, isIdle: boolean): readonly string[] {
+function cellsOf({ method, rate, isAtEnd, runs, lead, endLead }: Row, isIdle: boolean): readonly string[] {
   const isUniform = method === "grpo";
   const { low, high, mean: success } = meanInterval(runs.map(successOf), confidence);
   return [
@@ -90,7 +100,8 @@ function cellsOf({ method, rate, isAtEnd, runs, lead }: Row, isIdle: boolean): r
     `${(100 * success).toFixed(1)} [${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}]`,
     isUniform ? "" : points(lead),
     isUniform ? "" : verdictOf(lead),
-    share(runs.map(({ curve }) => curve.at(-1)!)),
+    share(runs.map(endOf)),
+    isUniform ? "" : points(endLead),
     share(runs.map(({ wrong }) => wrong)),
     share(runs.map(({ right }) => right)),
     share(runs.map(({ idle }) => idle)),
