@@ -13,8 +13,7 @@ import { mean } from "../common/statistics/statistics.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { type ErrorCode, isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Recipe } from "../method/method.ts";
-import { methods } from "../methods/catalogue.ts";
-import { requireMethod } from "./catalogue.ts";
+import { findMethod, methods } from "../methods/catalogue.ts";
 import { git, requireCommitted } from "./checkProtocol.ts";
 import { onSignal } from "./interrupted.ts";
 import { statedNumber } from "./numbers.ts";
@@ -83,7 +82,7 @@ function chosen(ids: readonly string[], family: string | undefined): readonly Re
   const families = family?.split(",").map((one) => one.trim());
   const known = [...new Set(methods.map((m) => m.family))];
   for (const one of families ?? []) if (!known.includes(one)) throw unknownName("--family", one, known);
-  const all = ids.length > 0 ? ids.map((id) => requireMethod("arena", id)) : methods;
+  const all = ids.length > 0 ? ids.map((id) => findMethod(id, "arena")) : methods;
   return all.filter((m) => families?.includes(m.family) ?? true);
 }
 

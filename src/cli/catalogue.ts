@@ -10,8 +10,6 @@ import type { LocalOptions, LoraOptions } from "../engine/local/index.ts";
 import type { Precision } from "../engine/local/precision.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
-import type { Recipe } from "../method/method.ts";
-import { findMethod } from "../methods/catalogue.ts";
 import { type ChatModelSettings, chatModelKeys, configuredChatEngine } from "./chatOptions.ts";
 import { flagOf } from "./flagOf.ts";
 import { loadModule } from "./module.ts";
@@ -47,9 +45,6 @@ export async function requireEnvironment(where: string, name: string): Promise<E
 
 /** Named in place of an environment by mistake. */
 const isConfig = (made: object): boolean => "env" in made && !("tasks" in made);
-
-/** @throws WhetstoneError `name.unknown` with the nearest name, `config.invalid` for what is no method. */
-export const requireMethod = (where: string, id: string): Recipe => findMethod(id, where);
 
 /** What an engine can be told. */
 export interface EngineOptions extends TrainingServer, ChatModelSettings {

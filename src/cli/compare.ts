@@ -10,11 +10,12 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
+import { loadMethod } from "../methods/load.ts";
 import { type Comparison, compareRuns, comparisonPage, warningsOf } from "../train/compare.ts";
 import type { ComparisonPlan, ComparisonWatch, Contender } from "../train/comparison.ts";
 import { rehearse } from "../train/rehearsal.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
-import { requireEnvironment, requireMethod } from "./catalogue.ts";
+import { requireEnvironment } from "./catalogue.ts";
 import { git } from "./checkProtocol.ts";
 import {
   addNamed,
@@ -150,7 +151,7 @@ function tuningWords({ contenders, tuningSeeds }: ComparisonPlan): string {
 }
 
 async function compare(ids: readonly string[], options: CompareOptions, io: Io): Promise<void> {
-  const recipes = [...new Set(ids)].map((id) => requireMethod("compare", id));
+  const recipes = await Promise.all([...new Set(ids)].map((id) => loadMethod(id, "compare")));
   if (recipes.length < 2) {
     throw new WhetstoneError("option.range", {
       where: "compare",
@@ -175,7 +176,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     environment,
     engine: () => engineFor(options),
     contenders: recipes.map((recipe) => contender(recipe, set, tunedLists(recipe, lists, rates))),
-    imitator: requireMethod("compare", "grpo").build(),
+    imitator: (await loadMethod("grpo", "compare")).build(),
     out: options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`,
     seeds: Array.from({ length: seeds }, (_, i) => first + i),
     tuningSeeds: statedNumber("--tuning-seeds", options.tuningSeeds, 1),

@@ -308,6 +308,7 @@ function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly stri
     ...(report.repetition && report.repetition.n > 0
       ? [`Same choice when asked again: ${interval(report.repetition)}`]
       : []),
+    ...(report.rephrasing ? [`Same choice in other words: ${interval(report.rephrasing)}`] : []),
     `Calls: ${[`${calls.answered} answered`, ...lost].join(", ")}; ${number(report.meanMs)} ms an answer on average`,
     ...(lost.length > 0 ? [`None of the others counts as an answer.${whyOf(report)}`] : []),
   ].flatMap((line) => folded(io, line));

@@ -77,7 +77,7 @@ async function league(named: readonly string[], options: LeagueOptions, io: Io):
       ];
       requireTwo(members);
       const key = { environment: environment.name, games, seed };
-      const book = leagueBook(options.out, key);
+      const book = await leagueBook(options.out, key);
       const report = await playAll(members, environment, { games, seed, book, stop }, io);
       book.end(report);
       io.record({ type: "league", environment: environment.name, gamesPerPair: games, seed, ...report });

@@ -2,8 +2,10 @@
  * The games of a league in a file, so that the same command goes on where it was cut off, and what they came to, which the dashboard
  * shows: one line that says what league it is, one for each pair, and the report last.
  */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { makeFolder, replaceFile, writeError } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { LeagueMember, LeagueReport, Pairing } from "../suite/league.ts";
 
@@ -23,15 +25,25 @@ export interface LeagueBook {
   end(report: LeagueReport): void;
 }
 
-/** @throws WhetstoneError `config.invalid` where the file holds another league. @param file none: nothing is kept. */
-export function leagueBook(file: string | undefined, key: LeagueKey): LeagueBook {
+/**
+ * @param file none: nothing is kept.
+ * @throws WhetstoneError `config.invalid` where the file holds another league; `folder.unwritable` or `disk.write`.
+ */
+export async function leagueBook(file: string | undefined, key: LeagueKey): Promise<LeagueBook> {
   const known = file !== undefined && existsSync(file) ? pairingsIn(file, key) : [];
   const append = (line: object): void => {
-    if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`);
+    if (file === undefined) return;
+    try {
+      appendFileSync(file, `${JSON.stringify(line)}\n`);
+    } catch (e) {
+      throw writeError(file, e);
+    }
   };
-  // also without a line that was cut off when the process was killed: its games are played again
-  if (file !== undefined)
-    writeFileSync(file, [{ league: key }, ...known].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  if (file !== undefined) {
+    await makeFolder(dirname(file));
+    // also without a line that was cut off when the process was killed: its games are played again
+    await replaceFile(file, [{ league: key }, ...known].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  }
   return {
     find: (first, second) =>
       known.find(

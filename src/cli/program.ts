@@ -65,8 +65,9 @@ export async function createProgram(args: readonly string[], io: Io): Promise<Co
     });
   const asked = args.find((arg) => !arg.startsWith("-")) ?? "";
   const named = commandNames.filter((name) => name === asked);
-  // the help, and advice about a name that is none, need them all
-  const needed = named.length > 0 ? named : commandNames;
+  // the help, and advice about a name that is none, need them all; the version needs none
+  const version = args[0] === "--version" || args[0] === "-V";
+  const needed = named.length > 0 || version ? named : commandNames;
   for (const add of await Promise.all(needed.map((name) => commands[name]()))) add(program, io);
   program.addHelpText("after", "\nFirst steps: whetstone doctor, whetstone start, whetstone init my-agent\n");
   return program;

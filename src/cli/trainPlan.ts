@@ -5,10 +5,11 @@ import type { Method } from "../core/slots.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
+import { loadMethod } from "../methods/load.ts";
 import { type RunConfig, resolveConfig } from "../train/config.ts";
 import { storeAt } from "../train/folder.ts";
 import type { RunParts } from "../train/run.ts";
-import { type EngineName, type EngineOptions, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { type EngineName, type EngineOptions, requireEnvironment } from "./catalogue.ts";
 import { buildWith, choiceFor, requireKnown } from "./choices.ts";
 import { fromStoredFeedback } from "./fromFeedback.ts";
 import type { StatedRun } from "./options.ts";
@@ -42,7 +43,7 @@ export interface TrainPlan {
 /** @param file the config file, where there is one. */
 export async function trainPlan(asked: StatedRun, file: string | undefined): Promise<TrainPlan> {
   const environment = await statedEnvironment(asked);
-  const recipe = statedRecipe(asked) ?? requireMethod("--method", "grpo");
+  const recipe = (await statedRecipe(asked)) ?? (await loadMethod("grpo", "--method"));
   const { seed = 1, fromFeedback: feedback } = asked;
   const out = asked.out ?? `runs/${feedback ? "feedback" : environment?.name}-${recipe.id}-${seed}`;
   const begun = asked.resume ? await readRunRecord(out) : undefined;
@@ -70,8 +71,8 @@ async function statedEnvironment({
   return await requireEnvironment("--env", env ?? "facts");
 }
 
-const statedRecipe = ({ method }: StatedRun): Recipe | undefined =>
-  typeof method === "string" ? requireMethod("--method", method) : method;
+const statedRecipe = async ({ method }: StatedRun): Promise<Recipe | undefined> =>
+  typeof method === "string" ? await loadMethod(method, "--method") : method;
 
 interface Fresh {
   readonly asked: StatedRun;
@@ -116,7 +117,7 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
 async function resumed(begun: RunRecord, typed: StatedRun, file: string | undefined): Promise<TrainPlan> {
   const { out } = begun;
   const ofFile = await recordedConfig(begun);
-  const recipe = statedRecipe(typed) ?? recordedRecipe(begun, ofFile);
+  const recipe = (await statedRecipe(typed)) ?? (await recordedRecipe(begun, ofFile));
   const asked = read(typed, recipe);
   const environment =
     asked.env === undefined && environmentName(begun) !== ""
@@ -167,8 +168,8 @@ async function trainedParts(
 }
 
 /** The method that a run was begun with: of its config file, where that has one of its own, else of the catalogue. */
-function recordedRecipe({ config: { method: id } }: RunRecord, { method }: StatedRun): Recipe {
-  return typeof method === "object" && method.id === id ? method : requireMethod("--method", id);
+async function recordedRecipe({ config: { method: id } }: RunRecord, { method }: StatedRun): Promise<Recipe> {
+  return typeof method === "object" && method.id === id ? method : await loadMethod(id, "--method");
 }
 
 /** All processes of a run spend from one budget. */

@@ -2,6 +2,7 @@
 import { unlessFailed } from "./chat.ts";
 import type { Counter } from "./counter.ts";
 import type { Critique, CritiqueRequest } from "./critique.ts";
+import { isLate, isUnreachable, late, within } from "./deadline.ts";
 import { WhetstoneError } from "./errors.ts";
 import type { Model } from "./model.ts";
 import type { Random } from "./random.ts";
@@ -94,10 +95,13 @@ export const comparingScores = <Item>(evaluator: Evaluator<Item>): Able<"compare
   },
 });
 
+/** How long a run waits for one answer of an evaluator: longer than any that still comes. */
+export const secondsToAnswer = 900;
+
 /**
  * Counts the calls and failures of an evaluator in the counters of a run: "judge.calls", or "verifier.calls" for a rule, and
- * "judge.failures". A failure is undefined, NaN, a wrong number of scores, or an error `chat.failed`. Other errors, such as a
- * spent budget, are thrown.
+ * "judge.failures". A failure is undefined, NaN, a wrong number of scores, no answer within {@link secondsToAnswer}, or an error
+ * `chat.failed`, of a network or of a deadline. Other errors, such as a spent budget or a mistake in the evaluator's code, are thrown.
  * @returns the evaluator with all methods; one that it lacks throws WhetstoneError `capability.missing`.
  */
 export function counted<Item>(evaluator: Evaluator<Item>, run: EvaluatorRun): Able<EvaluatorAbility, Item> {
@@ -109,9 +113,10 @@ export function counted<Item>(evaluator: Evaluator<Item>, run: EvaluatorRun): Ab
     run.count(counter, 1);
     let answer: T | undefined;
     try {
-      answer = await ask();
+      const said = await within(secondsToAnswer, ask());
+      answer = said === late ? undefined : said;
     } catch (e) {
-      answer = unlessFailed(e);
+      answer = isLate(e) || isUnreachable(e) ? undefined : unlessFailed(e);
     }
     if (answer !== undefined && fits(answer)) return answer;
     run.count("judge.failures", 1);

@@ -44,7 +44,7 @@ export function ensembleTrial(
   rule: EnsembleRule,
 ): readonly JudgedLabel[] {
   const [first = []] = trials;
-  return first.map(({ backward, repeats }, at) => {
+  return first.map(({ backward, rephrased, repeats }, at) => {
     const own = trials.map((trial) => trial[at]!);
     return {
       forward: ensembleCall(
@@ -54,6 +54,12 @@ export function ensembleTrial(
       ...(backward && {
         backward: ensembleCall(
           own.flatMap((one) => (one.backward ? [one.backward] : [])),
+          rule,
+        ),
+      }),
+      ...(rephrased && {
+        rephrased: ensembleCall(
+          own.flatMap((one) => (one.rephrased ? [one.rephrased] : [])),
           rule,
         ),
       }),

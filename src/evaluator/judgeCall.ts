@@ -1,5 +1,6 @@
 /** One call of a judge: it is answered, or counted as what else became of it. */
 import { endsRun } from "../core/chat.ts";
+import { isLate, late, within } from "../core/deadline.ts";
 import { isWhetstoneError, messageOf } from "../core/errors.ts";
 import { able, type Evaluator, totalScore } from "../core/evaluator.ts";
 import type { Random } from "../core/random.ts";
@@ -76,31 +77,4 @@ export async function scoreOf(
 ): Promise<number | undefined> {
   const scores = await able(evaluator, "score")([item], { random });
   return scores?.length === 1 ? totalScore(scores[0]!) : undefined;
-}
-
-const late: unique symbol = Symbol("late");
-
-/** The answer, or `late`; rejects at once when stopped. */
-async function within<T>(seconds: number, work: Promise<T>, stop?: AbortSignal): Promise<T | typeof late> {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped: (() => void) | undefined;
-  try {
-    return await Promise.race([
-      work,
-      new Promise<typeof late>((go, fail) => {
-        timer = setTimeout(() => go(late), seconds * 1000);
-        stopped = () => fail(stop?.reason);
-        stop?.addEventListener("abort", stopped);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-    if (stopped) stop?.removeEventListener("abort", stopped);
-  }
-}
-
-/** Whether an error, or what caused it, is a deadline that passed. */
-function isLate(e: unknown): boolean {
-  for (let at = e; at instanceof Error; at = at.cause) if (at.name === "TimeoutError") return true;
-  return false;
 }

@@ -41,6 +41,8 @@ export interface JudgeReport {
   readonly swap?: Interval;
   /** Share of repeated calls with the choice of the first one; undefined where scores are outside of [0, 1]. */
   readonly repetition?: Interval;
+  /** Share of labels with the same choice in other words; undefined where no label has any, or as for repeated calls. */
+  readonly rephrasing?: Interval;
   readonly biases: readonly Bias[];
   /** Confidence of each interval of a bias, so that all hold together at 95 %. */
   readonly biasConfidence: number;
@@ -103,7 +105,7 @@ function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]
       known.map(({ forward, backward }) => choiceOf(forward) === choiceOf(backward)),
       clusters,
     ),
-    repetition: repetitionOf(labels, judged, choiceOf),
+    ...consistent(labels, judged, choiceOf),
     biases,
     biasConfidence: confidence,
     ...callsOf(judged),
@@ -145,7 +147,7 @@ function replyReport(labels: readonly ReplyLabel[], judged: readonly JudgedLabel
       accuracy: agreement(choices, people, clusters),
       kappa: kappaInterval(choices, people, clusters),
       ...calibrated(known),
-      repetition: repetitionOf(labels, judged, verdict),
+      ...consistent(labels, judged, verdict),
     }),
     biases,
     biasConfidence: confidence,
@@ -206,28 +208,34 @@ function calibrated(all: readonly Forecast[]): { readonly calibration?: Calibrat
   };
 }
 
-function repetitionOf(
+/** Whether the choice stays when the judge is asked again, in the same words and in others. */
+function consistent(
   labels: readonly { readonly group?: string | undefined; readonly prompt: string }[],
   judged: readonly JudgedLabel[],
   choice: (p: number) => string,
-): Interval {
-  const again = judged.flatMap(({ forward, repeats }, i) =>
-    repeats.flatMap(({ value }) =>
-      value === undefined || forward.value === undefined
-        ? []
-        : [{ same: choice(value) === choice(forward.value), group: groupOf(labels[i]!) }],
-    ),
-  );
-  return clusteredShare(
-    again.map(({ same }) => same),
-    again.map(({ group }) => group),
-  );
+): Pick<JudgeReport, "repetition" | "rephrasing"> {
+  const sameIn = (callsOf: (one: JudgedLabel) => readonly JudgeCall[]): Interval => {
+    const again = judged.flatMap((one, i) =>
+      callsOf(one).flatMap(({ value }) =>
+        value === undefined || one.forward.value === undefined
+          ? []
+          : [{ same: choice(value) === choice(one.forward.value), group: groupOf(labels[i]!) }],
+      ),
+    );
+    return clusteredShare(
+      again.map(({ same }) => same),
+      again.map(({ group }) => group),
+    );
+  };
+  const rephrasing = sameIn(({ rephrased }) => (rephrased ? [rephrased] : []));
+  return { repetition: sameIn(({ repeats }) => repeats), ...(rephrasing.n > 0 && { rephrasing }) };
 }
 
 function callsOf(judged: readonly JudgedLabel[]): Pick<JudgeReport, "calls" | "meanMs" | "firstFailure"> {
-  const all: readonly JudgeCall[] = judged.flatMap(({ forward, backward, repeats }) => [
+  const all: readonly JudgeCall[] = judged.flatMap(({ forward, backward, rephrased, repeats }) => [
     forward,
     ...(backward ? [backward] : []),
+    ...(rephrased ? [rephrased] : []),
     ...repeats,
   ]);
   const count = (outcome: CallOutcome): number => all.filter((call) => call.outcome === outcome).length;

@@ -13,6 +13,8 @@ export interface JudgedLabel {
   readonly backward?: JudgeCall;
   /** As forward, with other random numbers. */
   readonly repeats: readonly JudgeCall[];
+  /** As forward, in other words; undefined where the label has none. */
+  readonly rephrased?: JudgeCall;
 }
 
 /** Settings of {@link judgeTrial}. */
@@ -34,14 +36,21 @@ export async function judgeTrial(
   const again = Array.from({ length: repeats }, (_, r) => r);
   const call = judgeCalls(options);
 
-  async function ofPair({ prompt, a, b }: PairLabel, at: number): Promise<JudgedLabel> {
+  async function ofPair({ prompt, a, b, rephrased }: PairLabel, at: number): Promise<JudgedLabel> {
     const [first, second] = [judgedItem(prompt, a, `${at}a`), judgedItem(prompt, b, `${at}b`)];
     const own = random.split(at);
     const compare = able(evaluator.compare ? evaluator : comparingScores(evaluator), "compare");
     const probability = (p: number): boolean => p >= 0 && p <= 1;
     const forwards = (key: string | number): Promise<JudgeCall> =>
       call(() => compare(first, second, { random: own.split("forward", key) }), probability);
-    const [forward, backward, ...more] = await Promise.all([
+    const inOtherWords = (words: NonNullable<PairLabel["rephrased"]>): Promise<JudgeCall> => {
+      const asked = words.prompt ?? prompt;
+      const one = judgedItem(asked, words.a ?? a, `${at}a rephrased`);
+      const other = judgedItem(asked, words.b ?? b, `${at}b rephrased`);
+      return call(() => compare(one, other, { random: own.split("rephrased") }), probability);
+    };
+    const [said, forward, backward, ...more] = await Promise.all([
+      rephrased && inOtherWords(rephrased),
       forwards("first"),
       call(() => compare(second, first, { random: own.split("backward") }), probability),
       ...again.map(forwards),
@@ -49,17 +58,24 @@ export async function judgeTrial(
     const value = backward.value;
     return {
       forward,
+      ...(said && { rephrased: said }),
       backward: value === undefined ? backward : { ...backward, value: 1 - value },
       repeats: more,
     };
   }
 
-  async function ofReply({ prompt, reply }: ReplyLabel, at: number): Promise<JudgedLabel> {
+  async function ofReply({ prompt, reply, rephrased }: ReplyLabel, at: number): Promise<JudgedLabel> {
     const item = judgedItem(prompt, reply, String(at));
-    const asked = (key: string | number): Promise<JudgeCall> =>
-      call(() => scoreOf(evaluator, item, random.split(at, key)), Number.isFinite);
-    const [forward, ...more] = await Promise.all([asked("first"), ...again.map(asked)]);
-    return { forward, repeats: more };
+    const asked = (key: string | number, what = item): Promise<JudgeCall> =>
+      call(() => scoreOf(evaluator, what, random.split(at, key)), Number.isFinite);
+    const words =
+      rephrased && judgedItem(rephrased.prompt ?? prompt, rephrased.reply ?? reply, `${at} rephrased`);
+    const [said, forward, ...more] = await Promise.all([
+      words && asked("rephrased", words),
+      asked("first"),
+      ...again.map((r) => asked(r)),
+    ]);
+    return { forward, ...(said && { rephrased: said }), repeats: more };
   }
 
   const one = async (work: Promise<JudgedLabel>): Promise<JudgedLabel> => {

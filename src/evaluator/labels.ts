@@ -9,12 +9,14 @@ const pair = z.strictObject({
   b: z.string(),
   preferred: z.enum(["a", "b", "tie"]),
   own: z.enum(["a", "b"]).optional(),
+  rephrased: z.strictObject({ prompt: z.string(), a: z.string(), b: z.string() }).partial().optional(),
 });
 const single = z.strictObject({
   ...shared,
   reply: z.string(),
   label: z.union([z.literal(0), z.literal(1)]),
   own: z.boolean().optional(),
+  rephrased: z.strictObject({ prompt: z.string(), reply: z.string() }).partial().optional(),
 });
 
 /** Two replies to one prompt, and which one people prefer. */
@@ -27,6 +29,8 @@ export interface PairLabel {
   readonly group?: string | undefined;
   /** The reply that the judge's own model wrote, if exactly one of them is. */
   readonly own?: "a" | "b" | undefined;
+  /** What of it means the same in other words; the rest stays. A judge is asked about it once more. */
+  readonly rephrased?: Words<"prompt" | "a" | "b"> | undefined;
 }
 
 /** One reply, and whether people find it good (1) or not (0). */
@@ -37,7 +41,11 @@ export interface ReplyLabel {
   readonly group?: string | undefined;
   /** Whether the judge's own model wrote it. */
   readonly own?: boolean | undefined;
+  /** As of a pair. */
+  readonly rephrased?: Words<"prompt" | "reply"> | undefined;
 }
+
+type Words<Name extends string> = { readonly [Key in Name]?: string | undefined };
 
 /** Labels of one kind. */
 export type Labels =
@@ -54,8 +62,10 @@ export const groupOf = ({
 }) => group ?? prompt;
 
 const expected = {
-  pairs: '{"prompt", "a", "b", "preferred": "a", "b" or "tie"}, and perhaps "group" and "own": "a" or "b"',
-  replies: '{"prompt", "reply", "label": 0 or 1}, and perhaps "group" and "own": true or false',
+  pairs:
+    '{"prompt", "a", "b", "preferred": "a", "b" or "tie"}, and perhaps "group", "own": "a" or "b", and "rephrased": {"prompt", "a", "b"}, or some of these',
+  replies:
+    '{"prompt", "reply", "label": 0 or 1}, and perhaps "group", "own": true or false, and "rephrased": {"prompt", "reply"}, or one of these',
 } as const;
 
 /**

@@ -2,29 +2,15 @@
  * The catalogue, read from the folders next to this file: adding or deleting a folder changes it. For the package, the
  * build replaces the directory scan by static imports (scripts/build.ts).
  */
-import { extname } from "node:path";
-import { pathToFileURL } from "node:url";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { type CatalogueEntry, commandFor } from "../method/entry.ts";
 import type { Recipe } from "../method/method.ts";
-import { paperFolders } from "./folders.ts";
-
-type Exports = Readonly<Record<string, CatalogueEntry | undefined>>;
-
-/** The one entry that the module of a paper's folder exports. */
-function entryIn(id: string, exported: object): CatalogueEntry {
-  const found = Object.values(exported as Exports).find((value) => value?.id === id);
-  if (!found) throw new Error(`the folder of "${id}" exports no entry with this id`);
-  return found;
-}
-
-const moduleOf = (path: string): Promise<object> =>
-  import(pathToFileURL(`${path}/method${extname(import.meta.url)}`).href);
+import { entryIn, moduleOf, paperFolders } from "./folders.ts";
 
 /** Everything in the package that comes from a paper, by family and id: methods, diagnostics and benchmarks. */
 export const catalogue: readonly CatalogueEntry[] = await Promise.all(
-  paperFolders.map(async ({ id, path }) => entryIn(id, await moduleOf(path))),
+  paperFolders.map(async (folder) => entryIn(folder.id, await moduleOf(folder))),
 );
 
 /** The methods of the catalogue: what can be trained. */

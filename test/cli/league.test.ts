@@ -43,7 +43,7 @@ test("league: two runs, their checkpoints and the players are rated; what was pl
     ]);
     assert.equal(trained.code, 0, trained.err);
   }
-  const kept = join(folder, "league.jsonl");
+  const kept = join(folder, "made", "league.jsonl");
   const args = ["league", ...runs, "--games", "20", "--out", kept, "--store", store, "--json"];
   const whole = await inProcess(args);
   assert.equal(whole.code, 0, whole.err);
@@ -63,6 +63,10 @@ test("league: two runs, their checkpoints and the players are rated; what was pl
   assert.equal(resumed.out, whole.out);
   assert.equal(readFileSync(kept, "utf8"), lines);
   assert.deepEqual(JSON.parse(lines.trim().split("\n").at(-1)!).report.members, report.members);
+  const below = await inProcess(args.map((arg) => (arg === kept ? join(kept, "league.jsonl") : arg)));
+  assert.equal(below.code, 1);
+  assert.match(below.err, /--out/);
+  assert.doesNotMatch(below.err, /unexpected/);
   const other = await inProcess([...args.slice(0, -1), "--seed", "9"]);
   assert.equal(other.code, 2);
   assert.match(other.err, /league\.jsonl, which holds something else/);

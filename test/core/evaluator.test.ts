@@ -13,6 +13,7 @@ import {
   counted,
   evaluatorIn,
   scorer,
+  secondsToAnswer,
 } from "../../src/core/evaluator.ts";
 import { randomStream } from "../../src/core/random.ts";
 import type { Candidate } from "../../src/core/rubrics.ts";
@@ -167,6 +168,45 @@ test("a spent budget and an error in the evaluator's own code are thrown, not co
   });
   await assert.rejects(evaluatorIn(ctx, faulty).critique(attempt.trajectory, random), RangeError);
   assert.deepEqual(counts, { "judge.calls": 2 });
+});
+
+test("a judge that never answers is waited for up to a deadline, and is one failure; so are a dead network and its own deadline", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const hanging = counting();
+  const silent: Able<"score"> = { name: "silent", score: () => new Promise(() => undefined) };
+  const asked = counted(silent, hanging.ctx).score([attempt], { random });
+  await Promise.resolve();
+  t.mock.timers.tick(secondsToAnswer * 1000 - 1);
+  assert.deepEqual(hanging.counts, { "judge.calls": 1 });
+  t.mock.timers.tick(1);
+  assert.equal(await asked, undefined);
+  assert.deepEqual(hanging.counts, failedOnce);
+
+  const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+  for (const error of [
+    new TypeError("fetch failed", { cause: refused }),
+    new DOMException("The operation timed out.", "TimeoutError"),
+  ]) {
+    const { ctx, counts } = counting();
+    const far: Able<"score"> = { name: "far", score: () => Promise.reject(error) };
+    assert.equal(await counted(far, ctx).score([attempt], { random }), undefined);
+    assert.deepEqual(counts, failedOnce);
+  }
+});
+
+test("many calls at once of a judge that answers few of them: the others are failures, and none is a 0", async () => {
+  const { ctx, counts } = counting();
+  const flooded = scorer("flooded", async (_item: Attempt, { random: own }) => {
+    if (own.next() < 0.9) throw Object.assign(new Error("socket"), { code: "ECONNRESET" });
+    return 1;
+  });
+  const { score } = counted(flooded, ctx);
+  const streams = Array.from({ length: 2000 }, (_, i) => randomStream(i));
+  const scores = await Promise.all(streams.map((own) => score([attempt], { random: own })));
+  const answered = scores.filter((one) => one !== undefined);
+  assert.ok(answered.length > 100 && answered.length < 300, `${answered.length}`);
+  assert.ok(answered.every((one) => one[0]?.score === 1));
+  assert.deepEqual(counts, { "judge.calls": 2000, "judge.failures": 2000 - answered.length });
 });
 
 test("an attempt without actions is not criticised, and a missing ability is an error that names it", async () => {

@@ -7,7 +7,7 @@ import { replyFeatures } from "../../src/evaluator/bias.ts";
 import type { JudgedItem } from "../../src/evaluator/judgedItem.ts";
 import { judgeReport } from "../../src/evaluator/judgeReport.ts";
 import { judgeTrial } from "../../src/evaluator/judgeTrial.ts";
-import { type Labels, readLabels } from "../../src/evaluator/labels.ts";
+import { type Labels, type PairLabel, readLabels } from "../../src/evaluator/labels.ts";
 
 const random = randomStream(1);
 const pairs: Labels = {
@@ -42,6 +42,42 @@ test("a judge that agrees with everybody, in either order: by comparison, and by
     assert.equal(position.verdict, "not found");
     assert.equal(report.biases.find(({ name }) => name === "self-preference")!.verdict, "not measured");
   }
+});
+
+test("in other words: asked once more where a label has some, and only what was rephrased is changed", async () => {
+  const seen: string[] = [];
+  const judge: Evaluator<JudgedItem> = {
+    name: "goes by a word",
+    score: async (items) => {
+      seen.push(...items.map(({ asked, reply }) => `${asked}: ${reply}`));
+      return items.map((item) => ({ score: isGood(item) }));
+    },
+  };
+  const [first, second, ...others] = pairs.labels as readonly PairLabel[];
+  const labels: Labels = {
+    kind: "pairs",
+    labels: [
+      { ...first!, rephrased: { a: "good as well" } },
+      { ...second!, rephrased: { prompt: "said otherwise", a: "fine", b: "good" } },
+      ...others,
+    ],
+  };
+  const report = judgeReport(labels, await judgeTrial(judge, labels, { random }));
+  // the first keeps its choice, the second changes it, ten have no other words
+  assert.deepEqual([report.rephrasing?.mean, report.rephrasing?.n], [0.5, 2]);
+  assert.equal(report.calls.answered, 38);
+  for (const text of ["question 0: good as well", "said otherwise: fine", "said otherwise: good"])
+    assert.ok(seen.includes(text), text);
+  assert.equal(judgeReport(pairs, await judgeTrial(judge, pairs, { random })).rephrasing, undefined);
+
+  const replies: Labels = {
+    kind: "replies",
+    labels: [
+      { prompt: "p", reply: "good", label: 1, rephrased: { reply: "fine" } },
+      { prompt: "q", reply: "good", label: 1, rephrased: { prompt: "said otherwise" } },
+    ],
+  };
+  assert.equal(judgeReport(replies, await judgeTrial(judge, replies, { random })).rephrasing?.mean, 0.5);
 });
 
 test("calls that fail, are late or do not fit are counted, are no 0, and end nothing", async () => {
@@ -171,6 +207,8 @@ test("readLabels reads both kinds, and names the line of what is wrong and what 
   const good = '{"prompt":"p","a":"x","b":"y","preferred":"a"}';
   assert.equal(readLabels(`\ufeff${good}\r\n\n${good}\n`, "l.jsonl").labels.length, 2);
   assert.equal(readLabels('{"prompt":"p","reply":"x","label":0,"own":true}', "l.jsonl").kind, "replies");
+  const words = readLabels(`${good.slice(0, -1)},"rephrased":{"a":"z"}}`, "l.jsonl").labels[0];
+  assert.deepEqual(words?.rephrased, { a: "z" });
   const cases: readonly (readonly [string, RegExp])[] = [
     [`${good}\n{"prompt":`, /^l\.jsonl, line 2: got text that is no JSON.*expected a JSON object/],
     [`${good}\n\n[1]`, /^l\.jsonl, line 3: got a list/],
@@ -181,6 +219,7 @@ test("readLabels reads both kinds, and names the line of what is wrong and what 
     [`${good}\n{"prompt":"p","reply":"x","label":1}`, /line 2: .*two files/],
     ['{"prompt":"p","reply":"x","label":0.5}', /line 1: got "label": .*"label": 0 or 1/],
     [`${good.slice(0, -1)},"prefered":"b"}`, /line 1: got .*prefered/],
+    [`${good.slice(0, -1)},"rephrased":{"c":"z"}}`, /line 1: .*"rephrased"/],
     ["\n", /^l\.jsonl: got no labels/],
   ];
   for (const [text, said] of cases)

@@ -14,8 +14,8 @@ const members: readonly LeagueMember[] = [
 ];
 
 /** @param folder of the store. */
-export function league(folder: string, name = "league.jsonl"): void {
-  const book = leagueBook(join(folder, name), { environment: "kuhn-poker", games: 10, seed: 1 });
+export async function league(folder: string, name = "league.jsonl"): Promise<void> {
+  const book = await leagueBook(join(folder, name), { environment: "kuhn-poker", games: 10, seed: 1 });
   const pairings = members.flatMap((first, i) =>
     members.slice(i + 1).map(
       (second): Pairing => ({

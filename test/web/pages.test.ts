@@ -27,7 +27,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
 
   before(async () => {
     compare(root);
-    league(root);
+    await league(root);
     shown = await showPeopled(root);
     artefact = await tell(shown.production);
   });

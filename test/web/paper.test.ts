@@ -16,7 +16,7 @@ describe("on paper", { skip: noBrowser }, () => {
 
   before(async () => {
     compare(root);
-    league(root);
+    await league(root);
     shown = await showPeopled(root);
     artefact = await tell(shown.production);
   });

@@ -18,7 +18,7 @@ describe("what a page saves", { skip: noBrowser }, () => {
 
   before(async () => {
     compare(root);
-    league(root);
+    await league(root);
     run = await train(root, "learns");
     shown = await show(root);
     await converse(shown.production);

@@ -6,17 +6,20 @@ import { type Recipe, slotNames } from "../../method/method.ts";
 import { rangeOf } from "../../method/options.ts";
 import { searchCatalogue } from "../../method/search.ts";
 import { settingRows } from "../../method/settings.ts";
-import { catalogue } from "../../methods/catalogue.ts";
 import { readEvidence } from "../../methods/evidence.ts";
 import { caveatsOf, opponentsOf } from "../../methods/opponents.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { MethodDetail, MethodRow, MethodsPage } from "./types.ts";
 
+/** Loaded when somebody looks: a server starts twice as fast without it. */
+const all = () => import("../../methods/catalogue.ts");
+
 /** Routes below `/api/methods`. */
 export function methodRoutes(): Hono<Gated> {
   const routes = new Hono<Gated>();
-  routes.get("/", takes("query"), (c) => {
+  routes.get("/", takes("query"), async (c) => {
+    const { catalogue } = await all();
     const query = c.req.query("query")?.trim() ?? "";
     const methods =
       query === ""
@@ -25,8 +28,8 @@ export function methodRoutes(): Hono<Gated> {
     const families = [...new Set(catalogue.map((m) => m.family))];
     return c.json({ methods, families, total: catalogue.length } satisfies MethodsPage);
   });
-  routes.get("/:id", (c) => {
-    const entry = catalogue.find((m) => m.id === c.req.param("id"));
+  routes.get("/:id", async (c) => {
+    const entry = (await all()).catalogue.find((m) => m.id === c.req.param("id"));
     if (entry) return c.json(detailOf(entry) satisfies MethodDetail);
     throw new HTTPException(404, { message: `There is no method ${c.req.param("id")} in the catalogue.` });
   });

@@ -7,7 +7,7 @@ import { world } from "./world.ts";
 test("a league beside the store is listed and shown, with its games; what was cut off or is something else is not", async (t) => {
   const { folder, get, refused } = await world(t);
   assert.deepEqual(await get<LeaguesPage>("/api/leagues"), { leagues: [] });
-  league(folder);
+  await league(folder);
   noLeagues(folder);
   const { leagues } = await get<LeaguesPage>("/api/leagues");
   assert.deepEqual(
