@@ -63,6 +63,7 @@ export const sidebar: readonly Group[] = [
       { text: "Eight methods on it", link: "/comparisons/real-extract-eight.md" },
       { text: "Budgets of feedback compared", link: "/comparisons/feedback-budget.md" },
       { text: "What a reward model costs", link: "/comparisons/judges.md" },
+      { text: "Curricula and uniform choice", link: "/comparisons/curricula.md" },
       { text: "Adding a method", link: "/adding-a-method.md" },
     ],
   },

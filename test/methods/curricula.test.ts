@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ErrorCode, isWhetstoneError } from "../../src/core/errors.ts";
+import type { Json } from "../../src/core/json.ts";
 import { randomStream } from "../../src/core/random.ts";
 import type { Data, Method, Rollout } from "../../src/core/slots.ts";
 import type { Task } from "../../src/core/types.ts";
 import { asProposed } from "../../src/data/proposed.ts";
+import { type UniformState, uniform } from "../../src/data/uniform.ts";
 import { posed } from "../../src/data/variants.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
@@ -13,6 +15,8 @@ import type { Environment } from "../../src/env/environment.ts";
 import { method, type Recipe, type SlotChoices } from "../../src/method/method.ts";
 import { rloo } from "../../src/methods/baseline/rloo/method.ts";
 import { methods } from "../../src/methods/catalogue.ts";
+import { type ClimbingState, climbing } from "../../src/methods/curriculum/cog-drift/climbing.ts";
+import { type ValueState, valueChosen } from "../../src/methods/curriculum/pcl/valueChosen.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { evaluate } from "../../src/train/evaluate.ts";
 import type { RunEvent } from "../../src/train/events.ts";
@@ -150,6 +154,51 @@ for (const [turns, { world, table }] of Object.entries(resumed))
       await run.engine.dispose();
     });
   }
+
+test("two in a row: tasks of middling value, each in the format that it has climbed to; their states stay apart, also over a resume", async () => {
+  const inARow = method({
+    ...{ id: "in-a-row", family: "test", summary: "two curricula in a row" },
+    slots: ({ tasks }) => ({ data: climbing(valueChosen(uniform({ tasks: 2 * tasks }), { tasks })) }),
+  });
+  const { environment, started } = watched();
+  const states: Json[] = [];
+  await trainInMemory({
+    environment,
+    engine: secretsEngine(worldOptions),
+    method: built(inARow),
+    ...{ seed: 3, iterations: 6 },
+    onIteration: (_done, { data }) =>
+      void states.push(structuredClone(data["uniform, by value, in formats"]!)),
+  });
+  const { rungs, each } = states.at(-1) as unknown as ClimbingState<ValueState<UniformState>>;
+  const climbed = Object.values(rungs);
+  assert.ok(climbed.some(({ level }) => level > 0));
+  // four of eight candidates are played in each of six iterations, and asked in an easier format until they are at the top
+  assert.equal(
+    climbed.reduce((sum, { visits }) => sum + visits, 0),
+    24,
+  );
+  assert.equal(started.length, 24 * 4);
+  assert.ok(started.some(({ metadata }) => metadata.variantOf !== undefined));
+  assert.ok(Object.keys(each.values).length > 0);
+  assert.deepEqual(Object.keys(each.each).toSorted(), Object.keys(uniform().init([])).toSorted());
+  for (const id of Object.keys(rungs)) assert.ok(idsOf("train").has(id));
+
+  const run = {
+    ...{ environment: secrets(worldOptions), engine: secretsEngine(worldOptions), method: built(inARow) },
+    ...{ seed: 3, iterations: 6, warmStart: false, contextTokens: 64, checkpointSeconds: 0 },
+    evaluation: { tasks: 4, every: 0 },
+  } as const;
+  const [whole, parts] = [folder(), folder()];
+  await runIn(whole, run);
+  const stopping = new AbortController();
+  const onEvent = (event: RunEvent): void => {
+    if (event.type === "iteration" && event.iteration === 3) stopping.abort();
+  };
+  await assert.rejects(runIn(parts, run, { stop: stopping.signal, onEvent }));
+  await runIn(parts, { ...run, resume: true });
+  assert.deepEqual(await traceOf(parts), await traceOf(whole));
+});
 
 const failsWith =
   (code: ErrorCode, message: RegExp) =>
