@@ -1,9 +1,8 @@
-// Clients in other languages and frameworks through the gateway, which are no packages of the repository: openai, anthropic
-// and litellm in Python, LangChain in JavaScript. The upstream writes what the providers do.
+// Clients in Python through the gateway: openai, anthropic and litellm. The upstream writes what the providers do. Those in
+// JavaScript are tested (test/serve/gateway/officialClients.test.ts).
 //
 //     pip install openai anthropic litellm                              # into some Python
-//     npm install --ignore-scripts --prefix FOLDER @langchain/openai @langchain/anthropic @langchain/core
-//     node bench/clients.ts --python PYTHON --langchain FOLDER
+//     node bench/clients.ts --python PYTHON
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,11 +21,10 @@ import { openTrafficStore } from "../src/store/openTrafficStore.ts";
 import { recorder } from "../src/store/recorder.ts";
 import { providers } from "../test/serve/gateway/providers.ts";
 
-const { python, langchain } = new Command()
+const { python } = new Command()
   .requiredOption("--python <path>", "a Python with openai, anthropic and litellm")
-  .requiredOption("--langchain <folder>", "where LangChain's packages are installed")
   .parse()
-  .opts<{ readonly python: string; readonly langchain: string }>();
+  .opts<{ readonly python: string }>();
 
 interface Call {
   readonly client: string;
@@ -35,7 +33,6 @@ interface Call {
   readonly came: string;
 }
 
-const here = (name: string): string => fileURLToPath(new URL(`clients/${name}`, import.meta.url));
 const answer = providers();
 const upstream = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
@@ -76,8 +73,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
 }
 
 try {
-  await run(python, [here("clients.py"), gateway.url]);
-  await run(process.execPath, [here("langchain.mjs"), gateway.url, langchain]);
+  await run(python, [fileURLToPath(new URL("clients/clients.py", import.meta.url)), gateway.url]);
 } finally {
   await gateway.close();
   await versions.close();

@@ -1,7 +1,9 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
+
 import { totalmem } from "node:os";
 import { oneLine } from "../common/text/oneLine.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
 import type { Version } from "../core/served.ts";
 import { type AutoRollback, autoRollback } from "../release/autoRollback.ts";
 import { releaseController } from "../release/controller.ts";
@@ -59,11 +61,11 @@ export interface GatewayFlags {
 export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const port = statedNumber("--port", flags.port ?? "8600", 0, highestPort);
   const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
-  const log = (line: string): void =>
+  const log: Log = (message, { level = "info", ...of } = {}) =>
     io.error(
       flags.log === "json"
-        ? JSON.stringify({ time: new Date().toISOString(), message: line })
-        : oneLine(line),
+        ? JSON.stringify({ time: new Date().toISOString(), level, message, ...of })
+        : oneLine(message),
     );
   const store = await openRunStore(flags.store, "own thread");
   const production = await openTrafficStore(flags.store, redacting(flags.redact));
@@ -138,12 +140,16 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
 }
 
 /** Judges the split every so often, and rolls back what is shown to do harm. */
-function guarding(production: TrafficStore, every: number, log: (line: string) => void): AutoRollback {
+function guarding(production: TrafficStore, every: number, log: Log): AutoRollback {
   return autoRollback({
     controller: releaseController({ production }),
     seconds: every,
-    onAction: ({ version, judgement }) => log(`guard: ${version} is rolled back: ${judgement.why}`),
-    onError: (e) => log(`guard: this look failed and will be repeated at the next interval: ${messageOf(e)}`),
+    onAction: ({ version, judgement }) =>
+      log(`guard: ${version} is rolled back: ${judgement.why}`, { level: "warning", version }),
+    onError: (e) =>
+      log(`guard: this look failed and will be repeated at the next interval: ${messageOf(e)}`, {
+        level: "error",
+      }),
   });
 }
 

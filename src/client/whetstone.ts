@@ -9,7 +9,7 @@ export interface ClientOptions {
   /** URL of `whetstone serve`, e.g. `https://whetstone.example.com`; a trailing `/v1` is removed. */
   readonly url: string;
   /** A key with the scope `feedback`, or a browser token. Not needed on the server's own machine. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** User of signals that name no user. */
   readonly user?: string;
   readonly source?: string;

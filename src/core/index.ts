@@ -13,6 +13,7 @@ export * from "./evaluator.ts";
 export type * from "./finding.ts";
 export type * from "./interval.ts";
 export type * from "./json.ts";
+export type * from "./log.ts";
 export type * from "./model.ts";
 export { capabilities } from "./model.ts";
 export type * from "./objective.ts";

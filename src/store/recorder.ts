@@ -1,5 +1,7 @@
 /** Group commit: everything that arrives during a transaction is written by the next one. */
+
 import { isWhetstoneError, messageOf } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
 import { requireStorable, weightOf } from "./served.ts";
 import type { Recorder, RecorderState, TrafficStore, Write, Written } from "./trafficStore.ts";
 
@@ -12,7 +14,7 @@ export interface RecorderOptions {
   /** Most characters and tokens of all queued responses. Default 64 million. */
   readonly characters?: number;
   /** Called with one line when writing fails or traffic is lost, and one when writing resumes. */
-  readonly log?: (line: string) => void;
+  readonly log?: Log;
 }
 
 /** Entries that are written together or not at all. */
@@ -223,7 +225,7 @@ function trafficQueue(limit: number, characters: number) {
 }
 
 /** Counts responses, and logs when writing fails, resumes or loses some. */
-function counting(log: (line: string) => void) {
+function counting(log: Log) {
   const total = { recorded: 0, lost: 0 };
   let failing: RecorderState["failing"];
   /** Whether traffic was lost since the queue was last empty. */
@@ -239,7 +241,9 @@ function counting(log: (line: string) => void) {
       total.lost += responsesIn([entry]);
       if (overflowing) return;
       overflowing = true;
-      log(`the queue is full with ${queued} responses; further responses are lost until it drains`);
+      log(`the queue is full with ${queued} responses; further responses are lost until it drains`, {
+        level: "error",
+      });
     },
     hasRoom(): void {
       overflowing = false;
@@ -251,6 +255,7 @@ function counting(log: (line: string) => void) {
           now === undefined
             ? `recording resumed; ${total.lost} responses were lost so far`
             : `the store cannot be written; responses are queued and signals are refused: ${messageOf(why)}`,
+          { level: now === undefined ? "info" : "error" },
         );
       }
       failing = now;

@@ -135,8 +135,8 @@ for (const { title, host, shown, read, ...names } of cases) {
         await whole.close();
       }
     },
-    // every route in every way: half a minute on two idle cores
-    180_000,
+    // every route in every way: half a minute on two idle cores, and several on busy ones
+    400_000,
   );
 }
 

@@ -1,6 +1,8 @@
 /** Earlier responses and items of them, which requests name by their ids. */
+
 import { messageOf } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import type { Log } from "../../core/log.ts";
 import type { ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { TrafficStore } from "../../store/trafficStore.ts";
@@ -27,10 +29,7 @@ export interface Owner {
   readonly session: Id;
 }
 
-export function earlierResponses(
-  production: Pick<TrafficStore, "responses">,
-  log: (line: string) => void,
-): Earlier {
+export function earlierResponses(production: Pick<TrafficStore, "responses">, log: Log): Earlier {
   const responses = latest<ServedResponse>(most.responses);
   const items = latest<{ readonly item: Json; readonly session: Id }>(most.items);
   return {
@@ -41,7 +40,7 @@ export function earlierResponses(
       try {
         for await (const stored of production.responses({ id })) return stored;
       } catch (e) {
-        log(`response ${id} could not be read: ${messageOf(e)}`);
+        log(`response ${id} could not be read: ${messageOf(e)}`, { level: "error", response: id });
       }
       return undefined;
     },

@@ -1,6 +1,8 @@
 /** The gateway: passes calls to backends unchanged, and records conversations. */
+
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
 import { chatBody, readJson } from "../../http/body.ts";
 import type { Recorder, TrafficStore } from "../../store/trafficStore.ts";
 import type { Gate, Gated } from "../auth.ts";
@@ -47,7 +49,7 @@ export interface GatewayOptions {
   readonly spending?: Spending;
   readonly now?: () => number;
   /** Called with one line at a time, never with secrets or message contents. */
-  readonly log?: (line: string) => void;
+  readonly log?: Log;
 }
 
 /** A running gateway. */

@@ -1,5 +1,7 @@
 /** Calls that the gateway is answering: counts them, and records each once when it ends. */
+
 import { messageOf } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
 import type { Id } from "../../core/types.ts";
 import type { Recorder } from "../../store/trafficStore.ts";
 import type { Answered } from "./answerer.ts";
@@ -16,7 +18,7 @@ export interface RunningCallsOptions {
   readonly recorder: Pick<Recorder, "record" | "recordDurably">;
   readonly sessions: SessionTable;
   readonly now: () => number;
-  readonly log: (line: string) => void;
+  readonly log: Log;
 }
 
 /** A call whose answer is requested next. */
@@ -83,8 +85,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
   const recording = new Set<Promise<void>>();
   /** Upstreams' ids that calls are recorded under, the latest; not every upstream's ids are unique. */
   const taken = new Set<Id>();
-  let unrecorded = 0;
-  let passed = 0;
+  let [unrecorded, passed] = [0, 0];
   let running = 0;
   let draining = false;
   let drained = (): void => {};
@@ -108,6 +109,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
     const exact = answered?.tokens ? withTokens(result.choices, answered.tokens()) : result.choices;
     const choices = status === "failed" ? [] : exact;
     const ending = now();
+    const of = { session: opened.session, response: id };
     const theirs = { ...opened, ...(user === undefined ? {} : { user }), at: ending };
     // the session's trajectories are unknown: name one after the call, since reusing a name would merge two trajectories
     if (!known) sessions.abandon(opened);
@@ -116,9 +118,10 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       : { trajectory: `${opened.session}/${id}`, turn: 0 };
     if (place.cut && choices.length > 0) {
       trajectoryCuts[place.cut] = (trajectoryCuts[place.cut] ?? 0) + 1;
-      log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`);
+      log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`, of);
     }
-    if (status !== "complete") log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`);
+    if (status !== "complete")
+      log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`, { level: "warning", ...of });
     const answer = { ...result, choices, ...(unread && { usage: unread.usage }) };
     const response = served({ ...underway, id }, answer, place, {
       status,
@@ -157,7 +160,14 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
               sessions.abandon(opened);
               leave();
             });
-            if (!call.durable) mine.catch((e: unknown) => log(`${id} was not recorded: ${messageOf(e)}`));
+            if (!call.durable)
+              mine.catch((e: unknown) =>
+                log(`${id} was not recorded: ${messageOf(e)}`, {
+                  level: "error",
+                  session: opened.session,
+                  response: id,
+                }),
+              );
             if (call.resumed) recording.add(mine);
             ended = mine;
           }

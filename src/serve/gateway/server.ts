@@ -1,5 +1,7 @@
 /** The production server on one address: gateway, feedback inbox, spans, versions, keys, health. */
+
 import { type Env, Hono } from "hono";
+import type { Log } from "../../core/log.ts";
 import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
 import type { ReleaseControllerOptions } from "../../release/controller.ts";
@@ -40,7 +42,7 @@ export interface ProductionServerOptions {
   readonly silence?: number;
   /** Milliseconds that running calls get to finish when the server closes. Default 30 seconds. */
   readonly grace?: number;
-  readonly log?: (line: string) => void;
+  readonly log?: Log;
   /** App for all other paths, such as the dashboard; behind the same gate. */
   readonly pages?: (gate: Gate) => Hono<Gated>;
 }

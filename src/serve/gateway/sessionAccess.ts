@@ -1,5 +1,7 @@
 /** Loads stored sessions, and restricts narrowed keys to their own user's sessions. */
+
 import { messageOf } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
 import type { Id } from "../../core/types.ts";
 import type { TrafficStore } from "../../store/trafficStore.ts";
 import type { Only } from "../keys.ts";
@@ -24,7 +26,7 @@ export interface SessionAccess {
 export function sessionAccess(
   production: Pick<TrafficStore, "responses">,
   sessions: SessionTable,
-  log: (line: string) => void,
+  log: Log,
 ): SessionAccess {
   const resuming = new Map<Id, Promise<boolean>>();
   return {
@@ -37,7 +39,7 @@ export function sessionAccess(
           for await (const response of production.responses({ session })) await sessions.remember(response);
           return true;
         } catch (e) {
-          log(`session ${session} could not be read: ${messageOf(e)}`);
+          log(`session ${session} could not be read: ${messageOf(e)}`, { level: "error", session });
           return false;
         } finally {
           resuming.delete(session);

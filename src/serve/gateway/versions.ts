@@ -1,5 +1,7 @@
 /** The versions that currently answer: those of the store's last split, updated without a restart. */
+
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
 import type { TrafficSplit, Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import { assign, unitOf } from "../../release/split.ts";
@@ -25,7 +27,7 @@ export interface VersionOptions {
   readonly main?: Id;
   /** Milliseconds between reads of the store. Default 1000. */
   readonly every?: number;
-  readonly log?: (line: string) => void;
+  readonly log?: Log;
 }
 
 /** The open versions of the current split. */
@@ -100,11 +102,14 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
     }
     const before = current.split;
     current = { split, answerers };
-    if (split && before?.id !== split.id) log(`split ${split.id}: ${sharesOf(split)} (${split.why})`);
+    if (split && before?.id !== split.id)
+      log(`split ${split.id}: ${sharesOf(split)} (${split.why})`, { split: split.id });
     for (const [id, making] of opened) {
       if (used.has(id)) continue;
       opened.delete(id);
-      void making.then((answerer) => answerer.close()).catch((e) => log(`closing ${id}: ${messageOf(e)}`));
+      void making
+        .then((answerer) => answerer.close())
+        .catch((e) => log(`closing ${id}: ${messageOf(e)}`, { level: "warning", version: id }));
     }
   }
 
@@ -118,7 +123,7 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
           // nothing stays as it is where nothing was: whoever asked says why
           if (current.answerers.size === 0) throw e;
           const why = messageOf(e);
-          if (why !== failing) log(`the versions stay as they are: ${why}`);
+          if (why !== failing) log(`the versions stay as they are: ${why}`, { level: "error" });
           failing = why;
         },
       )

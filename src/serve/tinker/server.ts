@@ -1,8 +1,10 @@
 /** Serves the local engine over the Tinker training API, for the official SDK and other clients. */
+
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
@@ -25,7 +27,7 @@ export interface TinkerServerOptions extends ServiceOptions {
   /** Seconds that a poll for a result waits. Default 30. */
   readonly patience?: number;
   /** Called with one line for each request that fails unexpectedly. */
-  readonly log?: (line: string) => void;
+  readonly log?: Log;
   /** Client flags to set in addition to the API's defaults, such as `proto_compress_fwdbwd`. */
   readonly flags?: Readonly<Record<string, boolean | number>>;
 }
@@ -87,7 +89,7 @@ interface Door {
   readonly key: string | undefined;
   readonly patience: number;
   readonly flags: Readonly<Record<string, boolean | number>>;
-  readonly log: (line: string) => void;
+  readonly log: Log;
 }
 
 const adapters =

@@ -255,4 +255,5 @@ test("serve --log json: the log is one object a line", async () => {
     .map((line) => JSON.parse(line));
   const cut = lines.find(({ message }) => /^session twice: .* \(retried\)$/.test(message));
   assert.match(cut?.time ?? words.join(""), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  assert.deepEqual([cut.level, cut.session, typeof cut.response], ["info", "twice", "string"]);
 });

@@ -8,6 +8,8 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createAzure } from "@ai-sdk/azure";
 import { createOpenAI } from "@ai-sdk/openai";
 import Anthropic from "@anthropic-ai/sdk";
+import { ChatAnthropic } from "@langchain/anthropic";
+import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
 import { embed, generateText, isStepCount, streamText, tool } from "ai";
 import OpenAI, { AzureOpenAI } from "openai";
 import { z } from "zod";
@@ -137,4 +139,41 @@ test("@anthropic-ai/sdk: messages, a stream, a tool, counted tokens", async () =
   );
   assert.equal(at.responses.at(-1)!.choices[0]!.message.toolCalls?.[0]?.name, "look");
   assert.equal((await client.messages.countTokens({ model: "m", messages: body.messages })).input_tokens, 4);
+});
+
+/** What LangChain's models need to be told; they would try again by themselves. */
+const langchain = { model: "m", apiKey: "k", maxRetries: 0 } as const;
+const openAi = { ...langchain, configuration: { baseURL: base } };
+const chains = {
+  "@langchain/openai, chat": new ChatOpenAI(openAi),
+  "@langchain/openai, responses": new ChatOpenAI({ ...openAi, useResponsesApi: true }),
+  "@langchain/anthropic": new ChatAnthropic({ ...langchain, anthropicApiUrl: at.url, maxTokens: 100 }),
+};
+
+for (const [name, model] of Object.entries(chains)) {
+  test(`${name}: text, a stream and a tool`, async () => {
+    const whole = await model.invoke("hello");
+    assert.match(whole.text, greeting);
+    assert.equal(said(), whole.text);
+
+    let streamed = "";
+    for await (const { text } of await model.stream("hello")) streamed += text;
+    assert.match(streamed, greeting);
+    await at.recorded(at.responses.length);
+    assert.equal(said(), streamed);
+
+    const parameters = { type: "object", properties: { word: { type: "string" } } };
+    const looking = { type: "function", function: { name: "look", description: "Looks up.", parameters } };
+    const { tool_calls: called } = await model.bindTools([looking]).invoke("cat?");
+    assert.deepEqual(
+      called?.map(({ name, args }) => [name, args]),
+      [["look", { word: "cat" }]],
+    );
+    assert.equal(at.responses.at(-1)!.choices[0]!.message.toolCalls?.[0]?.name, "look");
+  });
+}
+
+test("@langchain/openai: embeddings", async () => {
+  const embeddings = new OpenAIEmbeddings({ ...openAi, encodingFormat: "float" });
+  assert.deepEqual(await embeddings.embedDocuments(["a"]), [[0.5, -1]]);
 });

@@ -81,7 +81,9 @@ export default defineCheck({
   direction: "lower",
   smallestEffect: 0.1,
   range: "unbounded",
-  simpler: ["baseline", "comment"],
+  simpler: ["baseline", "comment", "steps"],
+  notes:
+    "In a first design the arms without metrics were success and the sign of the most similar comment on any step, and six metrics were ahead of both by 1.0 flaws. A reviewer asked for each step to be rated by its most similar comment, which needs no metrics, and found it level with them on seeds 777 to 780 (0.51 and 0.53): hence this design.",
   baseline: arm("success", async () => ({ rate: async ({ success }) => Number(success) })),
   method: induced(6),
   others: {
@@ -90,6 +92,12 @@ export default defineCheck({
     comment: arm("the sign of the most similar comment on any step", async ({ aspects, least }) => ({
       rate: async ({ steps }) =>
         meanRating(traitsOf(await encoder.embed(steps), [{ examples: aspects }], least)) ?? 0,
+    })),
+    steps: arm("the signs of the most similar comments, step by step", async ({ aspects, least }) => ({
+      rate: async ({ steps }) =>
+        meanRating(
+          (await encoder.embed(steps)).flatMap((step) => traitsOf([step], [{ examples: aspects }], least)),
+        ) ?? 0,
     })),
   },
 });
