@@ -1,7 +1,7 @@
 /**
  * Records what `npm start` prints, with its times, for the site's start page:
  *
- *     node scripts/site/record.ts      # takes as long as the run; writes site/recorded.json
+ *     node scripts/site/record.ts      # takes as long as the run; writes site/recorded.data.json
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -29,6 +29,6 @@ for await (const line of createInterface(child.stdout)) {
 if ((await ended) !== 0) throw new Error("the run failed; nothing was recorded");
 const rows = lines.map((line) => JSON.stringify(line)).join(",\n");
 await replaceFile(
-  join(root, "site/recorded.json"),
+  join(root, "site/recorded.data.json"),
   `{"command":"npm start","cores":${availableParallelism()},"lines":[\n${rows}\n]}\n`,
 );

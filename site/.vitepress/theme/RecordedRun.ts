@@ -1,6 +1,6 @@
 /** What a run printed, line by line at its own pace, many times as fast. Recorded by scripts/site/record.ts. */
 import { defineComponent, h, nextTick, onUnmounted, ref } from "vue";
-import recorded from "../../recorded.json" with { type: "json" };
+import recorded from "../../recorded.data.json" with { type: "json" };
 
 /** Seconds since the start, and what was printed. */
 const lines: readonly { readonly at: number; readonly text: string }[] = recorded.lines;
