@@ -4,22 +4,13 @@
 //     pip install openai anthropic litellm                              # into some Python
 //     node bench/clients.ts --python PYTHON
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { replaceFile } from "../src/common/files/files.ts";
-import { openVersion, versionOf } from "../src/serve/gateway/open.ts";
-import { serveProduction } from "../src/serve/gateway/server.ts";
-import { liveVersions } from "../src/serve/gateway/versions.ts";
-import { openTrafficStore } from "../src/store/openTrafficStore.ts";
-import { recorder } from "../src/store/recorder.ts";
 import { providers } from "../test/serve/gateway/providers.ts";
+import { recordingGateway } from "./recordingGateway.ts";
 
 const { python } = new Command()
   .requiredOption("--python <path>", "a Python with openai, anthropic and litellm")
@@ -34,23 +25,12 @@ interface Call {
 }
 
 const answer = providers();
-const upstream = createServer(async (request, response) => {
+const { gateway, close } = await recordingGateway(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString();
   await answer(text === "" ? {} : JSON.parse(text), response, request);
 });
-await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
-const folder = mkdtempSync(join(tmpdir(), "whetstone-clients-"));
-const production = await openTrafficStore(join(folder, "store.sqlite"));
-const writing = recorder(production);
-const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
-await production.addVersion(versionOf({ kind: "upstream", url }, 0));
-const versions = await liveVersions({
-  production,
-  open: (version) => openVersion(version, { environment: {}, clientKeysFor: url }),
-});
-const gateway = await serveProduction({ production, recorder: writing, versions, signing: randomBytes(32) });
 const calls: (Call & { readonly recorded: boolean })[] = [];
 
 /** Runs a program that prints a line for each call; looks after each whether the gateway has recorded it. */
@@ -75,13 +55,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
 try {
   await run(python, [fileURLToPath(new URL("clients/clients.py", import.meta.url)), gateway.url]);
 } finally {
-  await gateway.close();
-  await versions.close();
-  await writing.close();
-  await production.close();
-  upstream.closeAllConnections();
-  upstream.close();
-  rmSync(folder, { recursive: true });
+  await close();
 }
 await replaceFile(
   join(import.meta.dirname, "results", "clients.md"),

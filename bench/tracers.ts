@@ -6,20 +6,13 @@
 //     node bench/tracers.ts --python V/bin/python --packages FOLDER
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { replaceFile } from "../src/common/files/files.ts";
-import { openVersion, versionOf } from "../src/serve/gateway/open.ts";
-import { serveProduction } from "../src/serve/gateway/server.ts";
-import { liveVersions } from "../src/serve/gateway/versions.ts";
-import { openTrafficStore } from "../src/store/openTrafficStore.ts";
-import { recorder } from "../src/store/recorder.ts";
+import { recordingGateway } from "./recordingGateway.ts";
 
 const { python, packages } = new Command()
   .requiredOption("--python <path>", "a Python with the instrumentations")
@@ -31,7 +24,7 @@ const here = (name: string): string => fileURLToPath(new URL(`tracers/${name}`, 
 const question = "What colour is the door?";
 
 /** Asks for the tool where the last message is the user's. */
-const model = createServer(async (request, response) => {
+const { gateway, production, upstream, close } = await recordingGateway(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: { role: string }[] };
@@ -56,23 +49,6 @@ const model = createServer(async (request, response) => {
     }),
   );
 });
-await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
-const modelUrl = `http://127.0.0.1:${(model.address() as AddressInfo).port}`;
-const folder = mkdtempSync(join(tmpdir(), "whetstone-tracers-"));
-const production = await openTrafficStore(join(folder, "store.sqlite"));
-const writing = recorder(production);
-// a gateway needs something that could answer
-await production.addVersion(versionOf({ kind: "upstream", url: `${modelUrl}/v1` }, 0));
-const versions = await liveVersions({
-  production,
-  open: (version) => openVersion(version, { environment: {} }),
-});
-const gateway = await serveProduction({
-  production,
-  recorder: writing,
-  versions,
-  signing: randomBytes(32),
-});
 
 const copied = join(packages, "whetstone-agent.mjs");
 cpSync(here("agent.mjs"), copied);
@@ -88,7 +64,7 @@ const rows: { readonly tracer: string; readonly came: Readonly<Record<string, bo
 try {
   for (const [i, { command, script, name }] of programs.entries()) {
     const session = `door-${i}`;
-    const args = [script, modelUrl, `${gateway.url}/v1/traces`, name, session];
+    const args = [script, upstream, `${gateway.url}/v1/traces`, name, session];
     const { stdout } = await promisify(execFile)(command, args);
     const told = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as { tracer: string; said: string };
     const responses = await Array.fromAsync(production.responses({ session }));
@@ -113,13 +89,7 @@ try {
   }
 } finally {
   rmSync(copied);
-  await gateway.close();
-  await versions.close();
-  await writing.close();
-  await production.close();
-  model.closeAllConnections();
-  model.close();
-  rmSync(folder, { recursive: true });
+  await close();
 }
 const columns = Object.keys(rows[0]?.came ?? {});
 await replaceFile(

@@ -31,7 +31,7 @@ const within = (span, attributes, work) =>
 
 /** With the client of OpenAI, which both instrumentations patch. */
 async function walk(OpenAI, callTool) {
-  const client = new OpenAI({ baseURL: `${modelUrl}/v1`, apiKey: "k" });
+  const client = new OpenAI({ baseURL: modelUrl, apiKey: "k" });
   const messages = [
     { role: "system", content: "Be brief." },
     { role: "user", content: "What colour is the door?" },
@@ -113,7 +113,7 @@ const agents = {
 async function withAiSdk(integration) {
   const { generateText, isStepCount, jsonSchema, tool } = await import("ai");
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-  const models = createOpenAICompatible({ name: "mock", baseURL: `${modelUrl}/v1`, apiKey: "k" });
+  const models = createOpenAICompatible({ name: "mock", baseURL: modelUrl, apiKey: "k" });
   const { text } = await generateText({
     model: models("mock-model"),
     system: "Be brief.",

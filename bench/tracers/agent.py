@@ -21,7 +21,7 @@ look = {"type": "function", "function": {"name": "look", "description": "look at
 
 
 def walk(call_tool):
-    client = OpenAI(base_url=f"{model_url}/v1", api_key="k")
+    client = OpenAI(base_url=model_url, api_key="k")
     messages = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "What colour is the door?"},

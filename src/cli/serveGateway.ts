@@ -1,5 +1,4 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
-
 import { totalmem } from "node:os";
 import { oneLine } from "../common/text/oneLine.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
