@@ -74,7 +74,7 @@ export async function walk(page: string, blocks: readonly Block[]): Promise<Walk
   try {
     const here = join(folder, "here");
     install(here, join(folder, "packages"));
-    await setUp?.(here, behind.url);
+    await setUp?.(here);
     const port = await freePort();
     const standsFor: Readonly<Record<string, string>> = {
       ...names,
@@ -86,7 +86,7 @@ export async function walk(page: string, blocks: readonly Block[]): Promise<Walk
     };
     const anyName = new RegExp(
       Object.keys(standsFor)
-        .map((name) => RegExp.escape(name))
+        .map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
         .join("|"),
       "g",
     );
