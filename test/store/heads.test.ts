@@ -29,8 +29,8 @@ async function listed(where: string): Promise<SessionsBody["sessions"]> {
     const answer = await app.request("http://localhost/v1/sessions?preview=true", {
       headers: { host: "localhost" },
     });
-    const { sessions }: SessionsBody = await answer.json();
-    return sessions;
+    const body: SessionsBody = JSON.parse(await answer.text());
+    return body.sessions;
   } finally {
     await production.close();
   }
