@@ -38,6 +38,7 @@ const long = [
   "test/cli/pretrained.test.ts",
   "test/diagnose/environments/environments.test.ts",
   "test/docs/docs.test.ts",
+  "test/docs/guides.test.ts",
   "test/engine/local/ending.test.ts",
   "test/engine/local/invariance.test.ts",
   "test/engine/tinker/server.test.ts",
