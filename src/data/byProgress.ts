@@ -57,7 +57,7 @@ export function drawnByWeight(
  *     Q(x) ← α r + (1 − α) Q(x);   choose in proportion to |Q|, each place with chance ε uniformly
  *
  * A task that was never played weighs as much as the heaviest, so that all are played once before the choice narrows. A reward that
- * falls counts as well: what is being forgotten is practised again. Rewards are sums over the episode; replayed attempts do not count.
+ * falls counts as well: what is being forgotten is played again. Rewards are sums over the episode; replayed attempts do not count.
  * Paper: "Teacher-Student Curriculum Learning", its online algorithm, with the choice in proportion in place of the greedy one.
  */
 export function byProgress(options: ByProgressOptions = {}): Data<ProgressState> {
