@@ -5,7 +5,7 @@ exec 2>&1
 set -eo pipefail
 npx() { "$@"; }
 npm() { [ "$1" = install ] || command npm "$@"; } # packages are here already
-curl() { command curl -sS "$@"; }                 # at a terminal it shows no progress either
+curl() { command curl -sS --fail-with-body "$@"; } # at a terminal it shows no progress either
 stop() { [ -z "$server" ] || { kill "$server"; wait "$server" || true; }; }
 trap stop EXIT
 whetstone() {

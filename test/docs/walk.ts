@@ -106,6 +106,7 @@ export async function walk(page: string, blocks: readonly Block[]): Promise<Walk
         OPENAI_API_KEY: "sk-reader",
         TMPDIR: folder,
         PORT: `${port}`,
+        PROVIDER: behind.url,
         COMMAND: join(import.meta.dirname, "command.ts"),
         SOCKET: socket,
         PATH: [join(here, "node_modules/.bin"), join(root, "node_modules/.bin"), process.env.PATH].join(
