@@ -5,7 +5,15 @@ import { type Kysely, sql } from "kysely";
 import { sqlite } from "../common/files/sqlite.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { connect } from "./connect.ts";
-import { countRows, insertRows, postgresRows, type Row, sqliteRows, tableNames } from "./copyRows.ts";
+import {
+  countRows,
+  insertLists,
+  insertRows,
+  postgresRows,
+  type Row,
+  sqliteRows,
+  tableNames,
+} from "./copyRows.ts";
 import { type Database, guardedBy } from "./database.ts";
 import { postgresDatabase } from "./postgres.ts";
 import type { Tables } from "./schema.ts";
@@ -32,7 +40,13 @@ export async function copyFromPostgres(url: string, file: string, copied: Copied
           const last = await lastPlace(from);
           await guardedBy(target)(() =>
             target.db.transaction().execute(async (into) => {
-              await copyAll((table) => told(postgresRows(from, table), source), counts, into, copied);
+              await copyAll(
+                (table) => told(postgresRows(from, table), source),
+                counts,
+                into,
+                insertRows,
+                copied,
+              );
               await sql`delete from sqlite_sequence where name = 'entries'`.execute(into);
               await sql`insert into sqlite_sequence values ('entries', ${last})`.execute(into);
             }),
@@ -72,7 +86,13 @@ export async function copyToPostgres(
       await guardedBy(target)(() =>
         target.db.transaction().execute(async (into) => {
           await emptied(into, target, replace);
-          await copyAll((table) => told(sqliteRows(source, table), { failure }), counts, into, copied);
+          await copyAll(
+            (table) => told(sqliteRows(source, table), { failure }),
+            counts,
+            into,
+            insertLists,
+            copied,
+          );
           await sql`alter sequence entries_place_seq restart with ${sql.lit(last + 1)}`.execute(into);
         }),
       );
@@ -88,13 +108,14 @@ async function copyAll(
   rowsOf: (table: string) => AsyncIterable<readonly Row[]>,
   counts: Counts,
   into: Kysely<Tables>,
+  insert: typeof insertRows,
   copied: Copied,
 ): Promise<void> {
   const all = [...counts.values()].reduce((sum, n) => sum + n, 0);
   let done = 0;
   for (const [table, count] of counts) {
     for await (const rows of rowsOf(table)) {
-      await insertRows(into, table, rows);
+      await insert(into, table, rows);
       done += rows.length;
       copied(done / all);
     }
