@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { inProcess } from "../cli/inProcess.ts";
+import { missing } from "./printed.ts";
 
 const root = join(import.meta.dirname, "../..");
 const pages = [
@@ -97,6 +98,9 @@ for (const [page, comesTo] of Object.entries(programs))
     const { code, text } = await run([join(folder, "program.mts")], folder);
     assert.equal(code, 0, text);
     assert.match(text, comesTo, text);
+    const [, printed = ""] =
+      /```ts\n.*?```\n\n```text\n(.*?)```/s.exec(readFileSync(join(root, page), "utf8")) ?? [];
+    assert.deepEqual(missing(printed, text), [], text);
   });
 
 for (const page of ["README.md", "docs/from-ai-sdk.md"])

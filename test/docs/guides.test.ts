@@ -1,9 +1,11 @@
 /** The commands of the pages run, and print what the page says: a block of `text` right below is what was printed. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { missing } from "./printed.ts";
 import { notRun, readers } from "./reader.ts";
-import { blocksOf, pages, walk } from "./walk.ts";
+import { blocksOf, pages, root, walk } from "./walk.ts";
 
 for (const page of pages) {
   const blocks = blocksOf(page).filter(({ name }) => !(name in notRun));
@@ -15,6 +17,22 @@ for (const page of pages) {
       assert.deepEqual(missing(printed, came.get(name) ?? ""), [], `${name} printed\n${came.get(name)}`);
   });
 }
+
+test("commands stand in blocks that are run", () => {
+  for (const page of pages.filter((one) => one !== "README.md")) {
+    let fence: string | undefined;
+    for (const line of readFileSync(join(root, page), "utf8").split("\n")) {
+      if (line.startsWith("```")) fence = fence === undefined ? line.slice(3) : undefined;
+      const isCode = fence !== undefined || line.startsWith("    ");
+      if (!isCode || fence === "sh" || fence === "bash") continue;
+      assert.doesNotMatch(
+        line.replace(/^ {4}/, ""),
+        /^(npx )?whetstone [a-z]/,
+        `${page}: make it a block of bash`,
+      );
+    }
+  }
+});
 
 test("what is said of a block is said of one that is there", () => {
   const names = new Set(pages.flatMap((page) => blocksOf(page).map(({ name }) => name)));

@@ -22,7 +22,13 @@ interface Reader {
 /** Blocks that are not run, by `page#number`, and why. */
 export const notRun: Readonly<Record<string, string>> = {
   "bench/README.md#1": "benches of minutes to hours, most of which need programs of others",
+  "docs/adding-a-method.md#1": "a paper's folder that its reader writes in a clone",
+  "docs/adding-a-method.md#2": "the same",
+  "docs/adding-a-method.md#3": "the same",
+  "docs/adding-a-method.md#4": "the same",
   "docs/closed-loop.md#2": "minutes to hours; the block above is the same in seconds",
+  "docs/gpu.md#2": "a GPU",
+  "docs/gpu.md#3": "Chromium's graphics driver; the same files are part of the tests where there is one",
   "docs/real-models.md#1": "a download of 92 MB",
   "docs/real-models.md#2": "it trains a pretrained model, of that download, for minutes",
   "site/index.md#1": "`npm start` takes minutes, and `npm test` is what runs this",
@@ -135,10 +141,13 @@ async function comparedFor(store: string, of: Pick<Traffic, "liked" | "failing">
   await production.close();
 }
 
+const ownBandit = `import { environments } from "whetstone";
+export default environments.find(({ name }) => name === "bandit").make();\n`;
+const ownTickets = 'import { tickets } from "whetstone/env";\nexport default tickets();\n';
+
 /** A model that is small enough to be trained here. */
-const smallModel = {
-  "Qwen/Qwen2.5-0.5B-Instruct --lora 16": `${join(root, "test/engine/local/fixtures/qwen2")} --lora 4 --iterations 2`,
-};
+const small = (name: string): string => join(root, "test/engine/local/fixtures", name);
+const smallModel = { "Qwen/Qwen2.5-0.5B-Instruct --lora 16": `${small("qwen2")} --lora 4 --iterations 2` };
 
 const gateway = "whetstone serve --upstream https://api.openai.com/v1 >/dev/null";
 
@@ -222,6 +231,37 @@ export const readers: Readonly<Record<string, Reader>> = {
     },
   },
   "docs/discover.md": { setUp: (folder) => write(folder, "ones.ts", codeOf("docs/discover.md", "ts")) },
+  "docs/dashboard.md": {
+    before:
+      "whetstone train --env bandit --engine tabular --iterations 1 --eval-tasks 1 --out runs/one >/dev/null",
+    names: {
+      // it would stay after the run: test/cli/live.test.ts
+      "--env facts --live": "--env bandit --engine tabular --iterations 1 --eval-tasks 4",
+      "--upstream URL": "--upstream $PROVIDER",
+    },
+  },
+  "docs/engine.md": {
+    setUp: (folder) => write(folder, "my-env.ts", ownBandit),
+    before: `whetstone train --env bandit --model ${small("qwen2")} --lora 4 --iterations 1 --eval-tasks 1 --out runs/support`,
+    names: {
+      "--env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16 --context-tokens 512": `--env bandit --model ${small("qwen2")} --lora 4 --iterations 1 --eval-tasks 1`,
+      "--model ./my-model": `--model ${small("llama")} --iterations 1 --eval-tasks 1 --out runs/second`,
+      "model.Q4_K_M.gguf": small("gguf/smollm.gguf"),
+      "--tasks 20": "--tasks 4",
+    },
+  },
+  "docs/environments.md": {
+    setUp: (folder) => write(folder, "environment.ts", ownBandit),
+    names: { "HuggingFaceTB/SmolLM2-135M-Instruct": small("qwen2") },
+  },
+  "docs/tinker.md": {
+    names: {
+      "./qwen,HuggingFaceTB/SmolLM2-135M": "tinker/bases/tiny",
+      "--tokenizer tinker/bases/tiny":
+        "--tokenizer tinker/bases/tiny --env bandit --iterations 1 --eval-tasks 4",
+    },
+    env: { TINKER_API_KEY: "tml-local" },
+  },
   "docs/feedback.md": {
     names: { "https://whetstone.example.com": "http://127.0.0.1:$PORT" },
     before: `export WHETSTONE_KEY=$(whetstone keys create server --scope feedback --json | jq -r .key)
@@ -272,12 +312,7 @@ whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
   },
   "docs/from-ai-sdk.md": { setUp: (folder) => write(folder, "my-agent.js", asking) },
   "docs/from-dspy.md": {
-    setUp: (folder) =>
-      write(
-        folder,
-        "environment.ts",
-        'import { tickets } from "whetstone/env";\nexport default tickets();\n',
-      ),
+    setUp: (folder) => write(folder, "environment.ts", ownTickets),
     names: { "--episodes 600": "--episodes 60", "--tasks 200": "--tasks 20" },
   },
   "docs/from-langfuse.md": {
@@ -312,6 +347,6 @@ whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
   "docs/serving.md": {
     before:
       "whetstone train --env contextual-bandit --method sft --iterations 1 --eval-tasks 1 --out runs/support >/dev/null",
-    names: { "SmolLM2-135M-Instruct.Q4_1.gguf": join(root, "test/engine/local/fixtures/gguf/smollm.gguf") },
+    names: { "SmolLM2-135M-Instruct.Q4_1.gguf": small("gguf/smollm.gguf") },
   },
 };

@@ -6,7 +6,7 @@ set -eo pipefail
 npx() { "$@"; }
 npm() { [ "$1" = install ] || command npm "$@"; } # packages are here already
 curl() { command curl -sS --fail-with-body "$@"; } # at a terminal it shows no progress either
-stop() { [ -z "$server" ] || { kill "$server"; wait "$server" || true; }; }
+stop() { [ -z "$server" ] || { kill "$server" && wait "$server" || true; }; }
 trap stop EXIT
 whetstone() {
   case "$*" in

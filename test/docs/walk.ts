@@ -12,7 +12,7 @@ import { answerCommands } from "./commands.ts";
 import { readers } from "./reader.ts";
 import { provider } from "./standIn.ts";
 
-const root = join(import.meta.dirname, "../..");
+export const root = join(import.meta.dirname, "../..");
 export const pages = globSync(
   ["README.md", "CONTRIBUTING.md", "docs/**/*.md", "site/*.md", "bench/README.md"],
   {
@@ -51,6 +51,8 @@ function shell(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ c
     const child = spawn("bash", ["-c", script], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    const late = setTimeout(() => child.kill("SIGKILL"), 240_000);
+    child.on("exit", () => clearTimeout(late));
     child.on("error", reject);
     child.on("close", (code) => resolve({ code: code ?? 1, text }));
   });
@@ -83,6 +85,7 @@ export async function walk(page: string, blocks: readonly Block[]): Promise<Walk
       "8600": `${port}`,
       "8700": `${port}`,
       "8123": `${port}`,
+      "8000": `${port}`,
     };
     const anyName = new RegExp(
       Object.keys(standsFor)
