@@ -265,7 +265,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   "docs/feedback.md": {
     names: { "https://whetstone.example.com": "http://127.0.0.1:$PORT" },
-    before: `export WHETSTONE_KEY=$(whetstone keys create server --scope feedback --json | jq -r .key)
+    before: `export WHETSTONE_KEY=$(whetstone keys create server --scope feedback --json | sed -E 's/.*"key":"([^"]*)".*/\\1/')
 whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
   },
   "docs/first-hour.md": {
