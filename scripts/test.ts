@@ -11,7 +11,12 @@ import { pathToFileURL } from "node:url";
 import { temporary } from "../test/temporary.ts";
 
 /** Slow files, which run in parallel to the others of their folder. */
-const alone = ["test/cli/commands.test.ts", "test/env/environments.test.ts", "test/train/kill.test.ts"];
+const alone = [
+  "test/cli/commands.test.ts",
+  "test/env/environments.test.ts",
+  "test/train/kill.test.ts",
+  "test/docs/guides.test.ts",
+];
 /** The slowest groups, started first so that none of them runs alone at the end. */
 const longest = [
   "web",

@@ -248,11 +248,12 @@ export const readers: Readonly<Record<string, Reader>> = {
       "--model ./my-model": `--model ${small("llama")} --iterations 1 --eval-tasks 1 --out runs/second`,
       "model.Q4_K_M.gguf": small("gguf/smollm.gguf"),
       "--tasks 20": "--tasks 4",
+      "validate my-env.ts": "validate my-env.ts --seconds 1",
     },
   },
   "docs/environments.md": {
     setUp: (folder) => write(folder, "environment.ts", ownBandit),
-    names: { "HuggingFaceTB/SmolLM2-135M-Instruct": small("qwen2") },
+    names: { "HuggingFaceTB/SmolLM2-135M-Instruct": `${small("qwen2")} --seconds 1` },
   },
   "docs/tinker.md": {
     names: {
@@ -264,7 +265,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   "docs/feedback.md": {
     names: { "https://whetstone.example.com": "http://127.0.0.1:$PORT" },
-    before: `export WHETSTONE_KEY=$(whetstone keys create server --scope feedback --json | jq -r .key)
+    before: `export WHETSTONE_KEY=$(whetstone keys create server --scope feedback --json | sed -E 's/.*"key":"([^"]*)".*/\\1/')
 whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
   },
   "docs/first-hour.md": {
