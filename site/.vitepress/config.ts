@@ -51,6 +51,22 @@ export default defineConfig({
     search: {
       provider: "local",
       options: {
+        miniSearch: {
+          searchOptions: {
+            // a question's small words stand on every page; these functions run in the browser, apart from this file
+            processTerm: (term) =>
+              /^(?:an?|and|are|as|at|be|by|can|do|does|for|from|get|has|have|how|i|in|is|it|its|me|my|of|on|or|our|so|that|the|this|to|up|was|we|what|when|where|which|who|why|will|with|you|your)$/i.test(
+                term,
+              )
+                ? null
+                : term.toLowerCase(),
+            prefix: (term) => term.length > 3,
+            fuzzy: (term) => (term.length > 5 ? 0.15 : false),
+            // guides before what is looked up
+            boostDocument: (id) =>
+              /\/(?:api|methods|bench|comparisons|cli|leaderboard)[/.]/.test(id) ? 0.4 : 1,
+          },
+        },
         _render: (text, env, md) => (unsearched.test(env.relativePath) ? "" : md.render(text, env)),
       },
     },

@@ -123,7 +123,7 @@ function requireEmpty(folder: string, path: string): void {
     where: "init",
     got: `${folder}, which is not an empty folder`,
     expected: "an empty folder, so that nothing is overwritten",
-    fix: "Choose another one, such as my-agent.",
+    fix: `Choose another one, such as ${basename(folder)}-2.`,
   });
 }
 

@@ -85,7 +85,7 @@ export async function runCommand(args: readonly string[], io: Io = createIo(args
     await program.parseAsync([...args], { from: "user" });
     return io.code;
   } catch (e) {
-    return report(e, io, program && groupOf(program, args));
+    return report(e, io, program && groupOf(program, args), program && namedIn(program, args));
   }
 }
 
@@ -93,7 +93,13 @@ export async function runCommand(args: readonly string[], io: Io = createIo(args
 const groupOf = (program: Command, args: readonly string[]): Command | undefined =>
   program.commands.find((command) => command.commands.length > 0 && args.includes(command.name()));
 
-function report(e: unknown, io: Io, group: Command | undefined): number {
+/** " train", the command whose help says more; nothing where none is named. */
+const namedIn = (program: Command, args: readonly string[]): string => {
+  const named = program.commands.find((command) => command.name() === args[0]);
+  return named ? ` ${named.name()}` : "";
+};
+
+function report(e: unknown, io: Io, group: Command | undefined, named = ""): number {
   if (e instanceof CommanderError) {
     if (e.exitCode === 0) return exit.done; // help and version
     if (e.code === "commander.help" && group) {
@@ -104,7 +110,7 @@ function report(e: unknown, io: Io, group: Command | undefined): number {
       return exit.usage;
     }
     const said = oneLine(joined(e.message.replace(/^error: /, "")));
-    io.error(`whetstone: ${said}${/[.?)]$/.test(said) ? "" : "."} See whetstone --help.`);
+    io.error(`whetstone: ${said}${/[.?)]$/.test(said) ? "" : "."} See whetstone${named} --help.`);
     return exit.usage;
   }
   io.error(`whetstone: ${oneLine(joined(messageOf(e)))}`);

@@ -1,10 +1,10 @@
 /** Copies of a store: made while it is written to, checked, and put back. */
-import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { copyFromPostgres, copyToPostgres } from "./postgresBackup.ts";
-import { requireStore, requireUndamaged } from "./sqlite.ts";
+import { requireStore, requireUndamaged, storeFailure } from "./sqlite.ts";
 import { requireNotNewer, stepsIn } from "./storeVersion.ts";
 import { isPostgresUrl, shownUrl } from "./where.ts";
 
@@ -26,9 +26,10 @@ export async function backUp(from: string, to: string, copied: Copied = () => {}
 
 /**
  * Puts a copy in the place of a store, whichever database the copied store was in.
- * @param replace the store that is there goes; no process may have it open, which cannot be told here.
- * @throws WhetstoneError `store.failed` for a copy that is damaged, none, or of a newer version; `option.range` for a store
- * that is there.
+ * @param replace the store that is there goes. A SQLite store that any process has open is refused; whether one uses a PostgreSQL
+ * store is not told here.
+ * @throws WhetstoneError `store.failed` for a copy that is damaged, none, or of a newer version, and for a store that is in use;
+ * `option.range` for a store that is there.
  */
 export async function restore(
   from: string,
@@ -43,7 +44,10 @@ export async function restore(
   }
   if (!replace) requireNew(to, "Name another --store, or replace it with --replace once nothing uses it.");
   requireThere(from);
-  if (existsSync(to)) requireNotForeign(to);
+  if (existsSync(to)) {
+    requireNotForeign(to);
+    requireUnused(to);
+  }
   await placed(from, to, copied, async (part) => {
     await copyPages(from, part, copied);
     requireReadable(part, from);
@@ -59,6 +63,29 @@ function requireNotForeign(file: string): void {
   }
 }
 
+/** SQLite's code for a database that another connection holds. */
+const busy = 5;
+
+/** Who has a store open would go on writing into a file that no name leads to any more, and lose what it acknowledged. */
+function requireUnused(file: string): void {
+  const database = new (sqlite().DatabaseSync)(resolve(file));
+  try {
+    // takes the database for itself alone; a new connection sets the log up again
+    database.exec("PRAGMA journal_mode = DELETE");
+  } catch (e) {
+    if (((e as { errcode?: number }).errcode ?? 0) % 256 !== busy) return; // a damaged store may be replaced
+    throw new WhetstoneError("store.failed", {
+      where: `store ${file}`,
+      got: "a store that is in use",
+      expected: "a store that no process has open",
+      fix: "Stop the gateway, the dashboard and the runs that use it, and restore again. Nothing was replaced.",
+      cause: e,
+    });
+  } finally {
+    database.close();
+  }
+}
+
 /** @param make fills a new file, which then takes its place. */
 async function placed(
   from: string,
@@ -66,7 +93,13 @@ async function placed(
   copied: Copied,
   make: (part: string) => Promise<void>,
 ): Promise<void> {
-  const part = join(dirname(resolve(to)), `.${basename(to)}.part-${process.pid}`);
+  const folder = dirname(resolve(to));
+  const part = join(folder, `.${basename(to)}.part-${process.pid}`);
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (e) {
+    throw notWritten(to, e);
+  }
   try {
     closeSync(openSync(part, "wx", 0o600));
     await make(part);
@@ -77,19 +110,22 @@ async function placed(
     renameSync(part, to);
     copied(1);
   } catch (e) {
-    throw e instanceof WhetstoneError
-      ? e
-      : new WhetstoneError("store.failed", {
-          where: to,
-          got: messageOf(e),
-          expected: "a copy of the store",
-          fix: "Check that the folder can be written to and has room for the store; nothing was put there.",
-          cause: e,
-        });
+    throw notWritten(to, e);
   } finally {
     for (const beside of ["", "-wal", "-shm", "-journal"]) rmSync(`${part}${beside}`, { force: true });
   }
 }
+
+const notWritten = (to: string, e: unknown): WhetstoneError =>
+  e instanceof WhetstoneError
+    ? e
+    : new WhetstoneError("store.failed", {
+        where: to,
+        got: messageOf(e),
+        expected: "a copy of the store",
+        fix: "Check that the folder can be written to and has room for the store; nothing was put there.",
+        cause: e,
+      });
 
 async function copyPages(from: string, part: string, copied: Copied): Promise<void> {
   const { DatabaseSync, backup } = sqlite();
@@ -135,14 +171,18 @@ const noFile = (where: string): WhetstoneError =>
 
 /** A store, of Whetstone. */
 function requireThere(file: string): void {
-  if (existsSync(file)) requireStore(file);
-  else
+  if (!existsSync(file))
     throw new WhetstoneError("name.unknown", {
       where: "store",
       got: `${file}, which is not there`,
       expected: "an existing store",
       fix: "Name the file; a store's is given with --store or WHETSTONE_STORE.",
     });
+  try {
+    requireStore(file);
+  } catch (e) {
+    throw storeFailure(file, e);
+  }
 }
 
 function requireNew(file: string, fix: string): void {

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -72,7 +82,7 @@ test("one clear line, and nothing half-written, for what is no store, damaged, m
   ]);
   assert.deepEqual([missing.code, /no\.sqlite, which is not there/.test(missing.err)], [2, true]);
   assert.ok(!existsSync(join(folder, "no.sqlite")) && !existsSync(join(folder, "new.sqlite")));
-  const nowhere = await inProcess(["backup", join(folder, "no", "folder.sqlite"), "--store", file]);
+  const nowhere = await inProcess(["backup", join(copy, "below-a-file.sqlite"), "--store", file]);
   assert.deepEqual([nowhere.code, /expected a copy of the store/.test(nowhere.err)], [1, true]);
   const other = join(folder, "other.sqlite");
   const database = new DatabaseSync(other);
@@ -94,4 +104,36 @@ test("one clear line, and nothing half-written, for what is no store, damaged, m
   assert.deepEqual(await ids(file), ["v1"], "the store is as it was");
   assert.equal((await inProcess(["restore", copy, "--store", damaged, "--replace"])).code, 0);
   assert.deepEqual(await ids(damaged), ["v1"], "a damaged store is replaced");
+});
+
+test("a store that is in use is not replaced, whoever uses it", async () => {
+  const { file, store } = await inUse("used.sqlite");
+  const copy = join(folder, "new", "folders", "used-copy.sqlite");
+  assert.equal((await inProcess(["backup", copy, "--store", file])).code, 0, "folders are made");
+  const args = ["restore", copy, "--store", file, "--replace"];
+  const here = await inProcess(args);
+  assert.deepEqual(
+    [here.code, /used\.sqlite: got a store that is in use/.test(here.err)],
+    [1, true],
+    here.err,
+  );
+  const main = join(import.meta.dirname, "../../src/cli/main.ts");
+  const elsewhere = spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
+  assert.deepEqual([elsewhere.status, /in use/.test(elsewhere.stderr)], [1, true], elsewhere.stderr);
+  await store.addVersion(versionAt(2));
+  await store.close();
+  assert.deepEqual(await ids(file), ["v1", "v2"], "what was written meanwhile is there");
+  assert.equal((await inProcess(args)).code, 0);
+  assert.deepEqual(await ids(file), ["v1"]);
+});
+
+test("a copy that was cut off is named, and no unexpected failure", async () => {
+  const { file, store } = await inUse("whole.sqlite");
+  const cut = join(folder, "cut.sqlite");
+  assert.equal((await inProcess(["backup", cut, "--store", file])).code, 0);
+  await store.close();
+  truncateSync(cut, 20_000);
+  const made = await inProcess(["restore", cut, "--store", join(folder, "from-cut.sqlite")]);
+  assert.deepEqual([made.code, /cut\.sqlite: got a damaged file/.test(made.err)], [1, true], made.err);
+  assert.ok(!existsSync(join(folder, "from-cut.sqlite")));
 });

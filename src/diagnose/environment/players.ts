@@ -162,10 +162,28 @@ function endings(environment: Environment, all: readonly PlayedBy[]): Finding[] 
 /** Fewest episodes from which constant rewards are no accident. */
 const fewestForConstant = 8;
 
+/** Rewards that say the opposite of success: what raises them makes the agent fail. */
+function contradictions(ended: readonly RecordedEpisode[]): Finding[] {
+  const [good, bad] = [ended.filter(hasSucceeded), ended.filter((e) => !hasSucceeded(e))].map((episodes) =>
+    episodes.map(rewardOf),
+  ) as [number[], number[]];
+  if (good.length < 2 || bad.length < 2 || Math.max(...good) >= mean(bad)) return [];
+  const shown = (x: number): string => String(Number(x.toPrecision(3)));
+  return [
+    {
+      check: "rewards",
+      severity: "warning",
+      problem: `Rewards contradict success: ${counted(good.length, "episode")} that succeeded earned ${shown(mean(good))} on average, and ${bad.length} that failed ${shown(mean(bad))}. Training raises the reward, and would make the agent fail.`,
+      fix: "Check the sign of the rewards, and what act() calls a success.",
+    },
+  ];
+}
+
 function rewardFindings(all: readonly PlayedBy[]): Finding[] {
   const ended = all.flatMap(({ episodes }) => episodes).filter((e) => failureOf(e) === undefined);
   const rewards = ended.map(rewardOf);
-  if (ended.length < fewestForConstant || rewards.some((r) => r !== rewards[0])) return [];
+  if (rewards.some((r) => r !== rewards[0])) return contradictions(ended);
+  if (ended.length < fewestForConstant) return [];
   const paidAny = ended.some(({ steps }) =>
     steps.some(({ rewards: named = {} }) => Object.keys(named).length > 0),
   );

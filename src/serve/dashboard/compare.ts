@@ -1,9 +1,10 @@
-/** Compares runs over seeds, grouped by environment, method, engine and staleness. */
+/** Compares runs over seeds, grouped by environment, method, engine, staleness and settings: runs of a group differ in their seeds alone. */
 import {
   meanInterval,
   pairedInterval,
   probabilityOfImprovement,
 } from "../../common/statistics/statistics.ts";
+import { isObject, type Json } from "../../core/json.ts";
 import type { Run, RunStore } from "../../store/runStore.ts";
 import { computedBy } from "./computed.ts";
 import type { ComparedGroup, ComparePage, RunRow } from "./types.ts";
@@ -17,19 +18,43 @@ export async function compared(
   store: RunStore,
   chosen: readonly { run: Run; row: RunRow }[],
 ): Promise<ComparePage> {
-  const groups: { readonly key: string; readonly runs: { run: Run; row: RunRow }[] }[] = [];
-  for (const one of chosen) {
-    const key = JSON.stringify([one.run.env, one.run.method, computedBy(one.run)]);
-    const group = groups.find((g) => g.key === key);
-    if (group) group.runs.push(one);
-    else groups.push({ key, runs: [one] });
-  }
+  const alike = Map.groupBy(chosen, ({ run }) => JSON.stringify([run.env, run.method, computedBy(run)]));
+  const groups = [...alike.values()].flatMap((runs) => {
+    const named = runs.map((one) => ({ ...one, settings: settingsOf(one.run.config) }));
+    const apart = differing(named.map(({ settings }) => settings));
+    const inWords = (settings: ReadonlyMap<string, string>): string =>
+      apart.map((path) => `${path.split(".").at(-1)} ${settings.get(path) ?? "unset"}`).join(", ");
+    return [...Map.groupBy(named, ({ settings }) => inWords(settings))];
+  });
   const made: ComparedGroup[] = [];
-  for (const { runs } of groups) {
+  for (const [differs, runs] of groups) {
     const first = made.find((g) => g.env === runs[0]!.run.env);
-    made.push({ ...(await groupOf(store, runs)), ...against(runs, first) });
+    made.push({
+      ...(await groupOf(store, runs)),
+      ...against(runs, first),
+      ...(differs !== "" && { differs }),
+    });
   }
   return { groups: made };
+}
+
+/** Every setting that a run's numbers depend on besides its seed, by its path. */
+function settingsOf(config: Json): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const read = (value: Json | undefined, path: readonly string[]): void => {
+    if (isObject(value)) for (const [name, inner] of Object.entries(value)) read(inner, [...path, name]);
+    else if (value !== undefined)
+      found.set(path.join("."), Array.isArray(value) ? JSON.stringify(value) : String(value));
+  };
+  const { seed: _, adjustable: __, ...rest } = isObject(config) ? config : {};
+  read(rest, []);
+  return found;
+}
+
+/** Paths at which not all have the same. */
+function differing(all: readonly ReadonlyMap<string, string>[]): readonly string[] {
+  const paths = new Set(all.flatMap((settings) => [...settings.keys()]));
+  return [...paths].filter((path) => new Set(all.map((settings) => settings.get(path))).size > 1);
 }
 
 async function groupOf(store: RunStore, runs: readonly { run: Run; row: RunRow }[]): Promise<ComparedGroup> {

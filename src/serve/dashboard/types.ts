@@ -164,10 +164,12 @@ export interface MethodDetail extends MethodRow {
   readonly command: string;
 }
 
-/** Runs that differ in their seeds only: same method, environment, engine and staleness. */
+/** Runs that differ in their seeds only: same method, environment, engine, staleness and settings. */
 export interface ComparedGroup extends Computed {
   readonly env: string;
   readonly method: string;
+  /** The settings that set it apart from groups of the same method, environment and engine: "iterations 30, learningRate 0.001". */
+  readonly differs?: string;
   readonly runs: readonly Pick<RunRow, "id" | "name" | "seed" | "state" | "success">[];
   /** Training success: mean over runs with 95 % t interval, at the iterations that all runs have. */
   readonly iteration: readonly number[];

@@ -77,6 +77,11 @@ const faults: Readonly<Record<string, readonly ["error" | "warning", string, Reg
   "never-ends": ["warning", "endings", /None of \d+ episodes ended by itself/],
   "success-unsaid": ["warning", "endings", /said whether it was a success/],
   "constant-reward": ["warning", "rewards", /earned a reward of exactly/],
+  "upside-down-reward": [
+    "warning",
+    "rewards",
+    /Rewards contradict success: \d+ episodes that succeeded earned -1/,
+  ],
   "prompt-too-long": ["error", "context", /fill the context of 128 tokens.*--context-tokens above 4/],
   "unknown-words": ["warning", "vocabulary", /cannot write 1 word that right actions need: "look"/],
   "no-vocabulary": ["error", "vocabulary", /Give the environment a `vocabulary`/],
@@ -105,6 +110,7 @@ const faults: Readonly<Record<string, readonly ["error" | "warning", string, Reg
 /** What a run says in other words: it has seen too few episodes before it begins. */
 const inTraining: Readonly<Record<string, RegExp>> = {
   "constant-reward": /succeeded in 100 % of the tasks before any training/,
+  "upside-down-reward": /No episode of 3 iterations was a success/,
 };
 
 const here = import.meta.dirname;

@@ -179,6 +179,19 @@ test("runs are compared by environment, method and what computes them, on the se
   assert.ok(Math.abs((baseline?.mean[0] ?? 0) - 0.3) < 1e-12);
   assert.equal((await refused("/api/compare?run=nobody")).status, 404);
 
+  // runs of one method with other settings are no seeds of it
+  await store.startRun(
+    run("grpo-slow", { config: { iterations: 9, parts: { settings: { learningRate: 0 } } } }),
+  );
+  const apart = await get<ComparePage>("/api/compare?run=grpo-1&run=grpo-2&run=grpo-slow");
+  assert.deepEqual(
+    apart.groups.map(({ runs, differs }) => [runs.length, /iterations 9/.test(differs ?? "")]),
+    [
+      [2, false],
+      [1, true],
+    ],
+  );
+
   // the same method on a cluster, ahead of learning, is something else beside it
   const cluster = {
     staleness: 1,

@@ -3,14 +3,19 @@ import type { ComparedGroup, Range } from "../../../src/serve/dashboard/types.ts
 
 /** A group's method; with what tells it from others of that method beside it. */
 export function groupName(group: ComparedGroup, among: readonly ComparedGroup[]): string {
-  const { env, method, engine, staleness } = group;
+  const { env, method, engine, staleness, differs } = group;
   const alike = among.filter((other) => other.env === env && other.method === method);
   if (alike.length === 1) return method;
-  return `${method}, ${engine}${staleness > 0 ? `, staleness ${staleness}` : ""}`;
+  return [
+    method,
+    engine,
+    ...(staleness > 0 ? [`staleness ${staleness}`] : []),
+    ...(differs ? [differs] : []),
+  ].join(", ");
 }
 
-export const groupKey = ({ env, method, engine, staleness }: ComparedGroup): string =>
-  `${env} ${method} ${engine} ${staleness}`;
+export const groupKey = ({ env, method, engine, staleness, differs = "" }: ComparedGroup): string =>
+  `${env} ${method} ${engine} ${staleness} ${differs}`;
 
 /** 0.9351 → "93.5 %". */
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
