@@ -50,7 +50,7 @@ export interface ServedResponse {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** What lists and sums say of a response: none of its texts but a beginning. */
+/** What lists and sums say of a response: none of its texts but a beginning, and of its tags the gateway's own (`whetstone.…`). */
 export interface ResponseHead
   extends Pick<ServedResponse, "version" | "model" | "status" | "usage" | "tags"> {
   /** The beginning of the first message of a user, at most 200 characters. */

@@ -1,5 +1,15 @@
 /** Copies of a store: made while it is written to, checked, and put back. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
@@ -44,24 +54,42 @@ export async function restore(
   }
   if (!replace) requireNew(to, "Name another --store, or replace it with --replace once nothing uses it.");
   requireThere(from);
-  if (existsSync(to)) {
-    requireNotForeign(to);
-    requireUnused(to);
+  // a link leads to what is replaced
+  const target = existsSync(to) ? realpathSync(to) : to;
+  if (existsSync(target)) {
+    requireNotForeign(target);
+    requireUnused(target);
   }
-  await placed(from, to, copied, async (part) => {
+  await placed(from, target, copied, async (part) => {
     await copyPages(from, part, copied);
     requireReadable(part, from);
   });
 }
 
-/** A store may be replaced, also one that is damaged; another program's database may not. */
+/** SQLite's code for a file that is no database. */
+const noDatabase = 26;
+
+/** A store may be replaced, also one that is damaged; another file may not. */
 function requireNotForeign(file: string): void {
+  const isFile = statSync(file).isFile();
   try {
-    requireStore(file);
+    if (isFile) {
+      requireStore(file);
+      return;
+    }
   } catch (e) {
     if (e instanceof WhetstoneError) throw e;
+    if (codeOf(e) !== noDatabase) return;
   }
+  throw new WhetstoneError("store.failed", {
+    where: `store ${file}`,
+    got: isFile ? "a file that is no store" : "something that is no file",
+    expected: "a store to replace, or a new file",
+    fix: "Name another --store, or move the file away.",
+  });
 }
+
+const codeOf = (e: unknown): number => ((e as { errcode?: number } | undefined)?.errcode ?? 0) % 256;
 
 /** SQLite's code for a database that another connection holds. */
 const busy = 5;
@@ -73,7 +101,7 @@ function requireUnused(file: string): void {
     // takes the database for itself alone; a new connection sets the log up again
     database.exec("PRAGMA journal_mode = DELETE");
   } catch (e) {
-    if (((e as { errcode?: number }).errcode ?? 0) % 256 !== busy) return; // a damaged store may be replaced
+    if (codeOf(e) !== busy) return; // a damaged store may be replaced
     throw new WhetstoneError("store.failed", {
       where: `store ${file}`,
       got: "a store that is in use",

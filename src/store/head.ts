@@ -6,6 +6,14 @@ import type { ResponsesTable } from "./schema.ts";
 /** Most characters of an opening. */
 const mostOpened = 200;
 
+/** Of the tags, those of the gateway's own; a client's may be megabytes, and no list reads them. */
+const ownTags = (tags: ServedResponse["tags"]): ServedResponse["tags"] =>
+  Object.fromEntries(
+    Object.entries(tags)
+      .filter(([name, value]) => name.startsWith("whetstone.") && name.length + value.length <= 400)
+      .slice(0, 16),
+  );
+
 /** The parts of a head without a column of their own. */
 type HeadData = Omit<ResponseHead, "version" | "model" | "status">;
 
@@ -25,7 +33,7 @@ export function headOf({
     model,
     status,
     ...(usage && { usage }),
-    tags,
+    tags: ownTags(tags),
     ...(opening !== undefined && { opening: opening.toWellFormed() }),
     ...(estimated && { characters: charactersOf({ prompt, choices }) }),
   };

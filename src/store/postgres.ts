@@ -58,6 +58,7 @@ const tables = [
   "signal_targets",
   "records",
   "entries",
+  "traced_calls",
 ] as const satisfies readonly (keyof Tables)[];
 
 /** How long to wait for transactions that still see deleted rows, in milliseconds. */
@@ -83,9 +84,28 @@ async function unread(db: Kysely<Tables>): Promise<void> {
   }
 }
 
+/**
+ * The planner's statistics hold common values as they are, and of a table that has become empty they stay. They go with a change of
+ * the column's type, here to what it is.
+ */
+async function forgetStatistics(db: Kysely<Tables>, table: string): Promise<void> {
+  const { rows } = await sql<{ name: string; type: string }>`
+    select column_name as name, data_type as type from information_schema.columns
+    where table_schema = current_schema() and table_name = ${table}
+  `.execute(db);
+  const changes = rows.map(({ name, type }) => sql`alter column ${sql.ref(name)} type ${sql.raw(type)}`);
+  if (changes.length > 0) await sql`alter table ${sql.table(table)} ${sql.join(changes)}`.execute(db);
+}
+
 async function scrub(db: Kysely<Tables>): Promise<void> {
   await unread(db);
-  for (const table of tables) await sql`vacuum full ${sql.table(table)}`.execute(db);
+  for (const table of tables) {
+    await forgetStatistics(db, table);
+    await sql`vacuum full ${sql.table(table)}`.execute(db);
+    await sql`analyze ${sql.table(table)}`.execute(db);
+  }
+  // rewrites what the statistics were; without the permission, the server skips it
+  await sql`vacuum full pg_catalog.pg_statistic`.execute(db);
   // flushes the rewritten files; without the permission, the server's next automatic checkpoint does it
   await sql`checkpoint`.execute(db).catch((e: unknown) => {
     if (stateOf(e) !== denied) throw e;

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
+  lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -136,4 +138,28 @@ test("a copy that was cut off is named, and no unexpected failure", async () => 
   const made = await inProcess(["restore", cut, "--store", join(folder, "from-cut.sqlite")]);
   assert.deepEqual([made.code, /cut\.sqlite: got a damaged file/.test(made.err)], [1, true], made.err);
   assert.ok(!existsSync(join(folder, "from-cut.sqlite")));
+});
+
+test("only a store is replaced, and through a link what it leads to", async () => {
+  const { file, store } = await inUse("linked.sqlite");
+  const copy = join(folder, "linked-copy.sqlite");
+  assert.equal((await inProcess(["backup", copy, "--store", file])).code, 0);
+  await store.addVersion(versionAt(2));
+  await store.close();
+  const precious = join(folder, "precious.txt");
+  writeFileSync(precious, "a text that is no store, and longer than a header of SQLite would be, to be sure");
+  for (const [target, said] of [
+    [precious, /a file that is no store/],
+    [folder, /something that is no file/],
+    ["/dev/null", /something that is no file/],
+  ] as const) {
+    const { code, err } = await inProcess(["restore", copy, "--store", target, "--replace"]);
+    assert.deepEqual([code, said.test(err)], [1, true], err);
+  }
+  assert.match(readFileSync(precious, "utf8"), /^a text/);
+  const link = join(folder, "link.sqlite");
+  symlinkSync(file, link);
+  assert.equal((await inProcess(["restore", copy, "--store", link, "--replace"])).code, 0);
+  assert.ok(lstatSync(link).isSymbolicLink());
+  assert.deepEqual(await ids(file), ["v1"]);
 });

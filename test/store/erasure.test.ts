@@ -11,7 +11,7 @@ import { recorder } from "../../src/store/recorder.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import type { TrafficStore, Write } from "../../src/store/trafficStore.ts";
 import { withCode } from "../train/world.ts";
-import { folder, onEach } from "./each.ts";
+import { folder, onEach, postgres } from "./each.ts";
 import { all, served, signal } from "./served.ts";
 
 const response = (session: string, turn: number, at: number, user?: string): Write => ({
@@ -223,5 +223,56 @@ test("texts are found wherever blocks are cut, as often as they stand there", as
       { "needle-one": 2, "needle-two": 1, "ünïcode-needle": 1 },
       `${size}`,
     );
+  }
+});
+
+test("PostgreSQL: the planner's statistics forget with the tables, also those of calls of tools", async (t) => {
+  const server = await postgres();
+  if (typeof server === "string") return t.skip(server);
+  const where = await server.database();
+  const store = await openTrafficStore(where);
+  for (let i = 0; i < 40; i++)
+    await store.write([
+      response("session-of-carol", i, 1000 + i, "carol-of-example"),
+      {
+        kind: "traced",
+        call: {
+          ...{
+            id: `call-${i}`,
+            session: "session-of-carol",
+            user: "carol-of-example",
+            kind: "tool",
+            name: "look",
+          },
+          ...{ at: 1000 + i, ms: 1, input: "input-of-carol", output: "output-of-carol", tags: {} },
+        },
+      },
+    ]);
+  const client = new pg.Client({ connectionString: where });
+  await client.connect();
+  const known = async (): Promise<number> => {
+    const { rows } = await client.query(
+      "select count(*) as n from pg_stats where schemaname = 'public' and (most_common_vals::text || histogram_bounds::text) ~ 'carol' or most_common_vals::text ~ 'carol'",
+    );
+    return Number(rows[0].n);
+  };
+  try {
+    await client.query("analyze");
+    assert.ok((await known()) > 0, "the statistics name her before");
+    const receipt = await store.erase({ user: "carol-of-example" });
+    assert.deepEqual([receipt.responses, receipt.traced], [40, 40]);
+    assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+    assert.equal(await known(), 0);
+    // the tables' files and those of the statistics
+    const { rows } = await client.query(
+      "select relname, position('carol'::bytea in pg_read_binary_file(pg_relation_filepath(oid))) > 0 as found from pg_class where relname in ('responses', 'traced_calls', 'pg_statistic')",
+    );
+    assert.deepEqual(
+      rows.filter(({ found }) => found),
+      [],
+    );
+  } finally {
+    await client.end();
+    await store.close();
   }
 });

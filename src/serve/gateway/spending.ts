@@ -145,11 +145,14 @@ const paidElsewhere = ["background", "models", "fallbacks"] as const;
 const isNothing = (value: Json | undefined): boolean =>
   (value ?? false) === false || (Array.isArray(value) && value.length === 0);
 
-/** Tokens that an answer may have, as the request limits them: many clients state limits that no answer comes near. */
+/** Tokens that an answer may have, as the request limits them, by the largest that it states: many clients state limits that no answer comes near. */
 function outputOf(body: JsonObject): number {
   const limits = [body.max_tokens, body.max_completion_tokens, body.max_output_tokens];
-  const stated = limits.map(countOf).find((limit) => limit !== undefined);
-  return Math.min(stated ?? usualOutput, mostOutput) * Math.min(countOf(body.n) ?? 1, mostReplies);
+  const stated = limits.flatMap((limit) => countOf(limit) ?? []);
+  return (
+    Math.min(stated.length > 0 ? Math.max(...stated) : usualOutput, mostOutput) *
+    Math.min(countOf(body.n) ?? 1, mostReplies)
+  );
 }
 const [usualOutput, mostOutput, mostReplies] = [1000, 4000, 128];
 
