@@ -78,7 +78,7 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
       if (!refused) counts.note(isWhetstoneError(e) && e.code === "store.full" ? "full" : "failed", e);
       for (const { answer, entries } of taken) {
         answer?.reject(e);
-        if (refused && !answer) counts.add("lost", entries);
+        if (refused && !answer) counts.refused(entries, e);
       }
       if (!refused) traffic.putBack(taken.filter(({ answer }) => !answer));
     } finally {
@@ -136,8 +136,8 @@ export function recorder(production: Pick<TrafficStore, "write">, options: Recor
     });
 
   function queue(entry: Write, size: number): void {
-    if (!storable(entry)) counts.add("lost", [entry]);
-    else if (!traffic.add({ entries: [entry], size, since: performance.now() }))
+    if (counts.isUnstorable(entry)) return;
+    if (!traffic.add({ entries: [entry], size, since: performance.now() }))
       counts.overflow(entry, traffic.length);
     else {
       queued++;
@@ -237,6 +237,22 @@ function counting(log: Log) {
     add(what: keyof typeof total, entries: readonly Write[]): void {
       total[what] += responsesIn(entries);
     },
+    /** @param why the error: a name that no store keeps, or a session that was erased meanwhile, which is no fault. */
+    refused(entries: readonly Write[], why: unknown): void {
+      total.lost += responsesIn(entries);
+      if (isWhetstoneError(why) && why.code === "store.erased") return;
+      log(`not recorded, since no store can keep it: ${messageOf(why)}`, { level: "error" });
+    },
+    /** Counts and logs an entry that no store keeps. */
+    isUnstorable(entry: Write): boolean {
+      try {
+        requireStorable(entry);
+        return false;
+      } catch (e) {
+        this.refused([entry], e);
+        return true;
+      }
+    },
     overflow(entry: Write, queued: number): void {
       total.lost += responsesIn([entry]);
       if (overflowing) return;
@@ -267,12 +283,3 @@ function counting(log: Log) {
 const sizeOf = (some: readonly Waiting[]): number => some.reduce((n, w) => n + w.size, 0);
 const responsesIn = (entries: readonly Write[]): number =>
   entries.reduce((n, entry) => n + Number(entry.kind === "response"), 0);
-
-function storable(entry: Write): boolean {
-  try {
-    requireStorable(entry);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -236,3 +236,15 @@ onEach("recorded is on disk after a flush, acknowledged at once", async (where) 
   await again.close();
   await store.close();
 });
+
+test("what no store can keep is counted and logged with the reason, without its text", () => {
+  const lines: string[] = [];
+  const recording = recorderOn(async () => [], { log: (line) => void lines.push(line) });
+  recording.record(served("s", 0, { model: "secret\0name" }));
+  recording.record(served("s", 1, { model: "m".repeat(600) }));
+  assert.equal(recording.state().lost, 2);
+  assert.equal(lines.length, 2);
+  assert.match(lines[0]!, /^not recorded.*response: model: got a NUL character/);
+  assert.match(lines[1]!, /600 characters/);
+  assert.doesNotMatch(lines.join(), /secret/);
+});
