@@ -15,7 +15,7 @@ const longest = 150;
 
 /** Paths from the root with forward slashes, each with the files that it imports. */
 const imports = new Map<string, readonly string[]>(
-  globSync("{src,test}/**/*.ts", { cwd: root }).map((file) => {
+  globSync("{src,test,bench}/**/*.ts", { cwd: root }).map((file) => {
     const source = readFileSync(join(root, file), "utf8");
     const targets = importsOf(source).map(({ from }) => relative(root, resolve(root, file, "..", from)));
     return [plain(file), targets.map(plain)];
@@ -61,10 +61,10 @@ for (const m of catalogue) {
   );
 }
 
-/** The users of a piece: papers, each counted once, and other source files. */
+/** The users of a piece: papers, each counted once, other source files, and reports that measure it beside the papers. */
 function usersOf(piece: string): ReadonlySet<string> {
   const by = (importers.get(piece) ?? []).filter(
-    (file) => file.startsWith("src/") && !file.endsWith("/index.ts") && !file.endsWith(".test.ts"),
+    (file) => /^(?:src|bench)\//.test(file) && !file.endsWith("/index.ts") && !file.endsWith(".test.ts"),
   );
   return new Set(by.map((file) => /^src\/methods\/[^/]+\/[^/]+(?=\/)/.exec(file)?.[0] ?? file));
 }
