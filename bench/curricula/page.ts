@@ -3,6 +3,7 @@ import { rankCorrelation } from "../../src/common/statistics/rankCorrelation.ts"
 import { mean, meanInterval, pairedInterval } from "../../src/common/statistics/statistics.ts";
 import type { Interval } from "../../src/core/interval.ts";
 import { type BenchResult, points } from "../../src/methods/benchResults.ts";
+import { pieces } from "./pieces.ts";
 import {
   type CurriculaRun,
   contestants,
@@ -14,7 +15,7 @@ import {
 } from "./run.ts";
 import { type World, worlds } from "./worlds.ts";
 
-/** Of each interval: with 17 comparisons in a world, about one in twenty worlds has one that chance alone would call different. */
+/** Of each interval: with 19 comparisons in a world, about one in twenty worlds has one that chance alone would call different. */
 const confidence = 0.997;
 
 /** Uniform choice is as good where the whole interval lies within so much of no difference. */
@@ -155,6 +156,8 @@ export const resultsOf = (runs: readonly CurriculaRun[]): readonly BenchResult[]
   worlds.flatMap((world) =>
     rowsOf(runs, world)
       .slice(1)
+      // of the catalogue
+      .filter(({ method }) => !pieces.some(({ id }) => id === method))
       .map(
         ({ method, lead: { mean: difference, low, high, n } }): BenchResult => ({
           method,

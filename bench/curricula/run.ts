@@ -7,6 +7,7 @@ import { metricsOf } from "../../src/train/metrics.ts";
 import type { Iteration } from "../../src/train/running.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { plainAscent } from "../../src/train/trainingArm.ts";
+import { pieces } from "./pieces.ts";
 import type { World } from "./worlds.ts";
 
 /** 48 attempts an iteration. */
@@ -35,6 +36,7 @@ export const leftOut: Readonly<Record<string, string>> = {
 export const contestants: readonly Recipe[] = [
   findMethod("grpo"),
   ...methods.filter(({ id, family }) => family === "curriculum" && leftOut[id] === undefined),
+  ...pieces,
 ];
 
 /** What differs from a method's defaults: what its own check sets, with schedules that are as long a part of the run as there. */

@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { catalogue } from "../../src/methods/catalogue.ts";
 import { openBrowser } from "../../test/browser.ts";
-import { questions } from "../../test/method/questions.ts";
+import { type Question, questions } from "../../test/method/questions.ts";
 import { serious, sideways } from "../../test/web/looked.ts";
 import { staticServer } from "../../test/web/staticServer.ts";
 
@@ -41,7 +41,7 @@ export async function lookedAt(folder: string): Promise<readonly string[]> {
       if (path === "index.html" || i % everyThird === 0) found.push(...(await inBothThemes(page)));
       faults.push(...found.map((fault) => `${path}: ${fault}`));
     }
-    faults.push(...(await unanswered(page, server.url)));
+    faults.push(...(await unanswered(page, server.url)), ...(await unansweredInTheBar(page, server.url)));
   } finally {
     await browser.close();
     server.close();
@@ -90,16 +90,20 @@ async function inBothThemes(page: Page): Promise<readonly string[]> {
 /** Of the forty questions of users, so many get a right answer first. */
 const fewest = 34;
 
+const family = new Map(catalogue.map((entry) => [entry.id, entry.family]));
+const isRight = ({ first }: Question, id: string): boolean =>
+  first.includes(id) || first.includes(`family:${family.get(id)}`);
+
 async function unanswered(page: Page, url: string): Promise<readonly string[]> {
-  const family = new Map(catalogue.map((entry) => [entry.id, entry.family]));
   const wrong: string[] = [];
-  for (const { ask, first } of questions) {
+  for (const question of questions) {
+    const { ask } = question;
     await page.goto(`${url}catalogue.html?${new URLSearchParams({ q: ask })}`);
     const hit = page.locator(".find .found li").first();
     await hit.waitFor();
     const id = await hit.locator("a").innerText();
     const why = await hit.locator(".why").innerText();
-    if (!first.includes(id) && !first.includes(`family:${family.get(id)}`)) wrong.push(ask);
+    if (!isRight(question, id)) wrong.push(ask);
     if (!/^It \w+ \S.*\.$/.test(why)) return [`catalogue.html: ${id} is found for "${ask}" without a reason`];
   }
   return questions.length - wrong.length < fewest
@@ -107,4 +111,20 @@ async function unanswered(page: Page, url: string): Promise<readonly string[]> {
         `catalogue.html: ${wrong.length} of ${questions.length} questions get a wrong answer: ${wrong.join("; ")}`,
       ]
     : [];
+}
+
+/** The search on every page, with the questions that the start page names. */
+async function unansweredInTheBar(page: Page, url: string): Promise<readonly string[]> {
+  await page.goto(`${url}feedback.html`);
+  await page.locator(".VPNavBarSearch button").first().click();
+  const wrong: string[] = [];
+  for (const question of questions.slice(0, 4)) {
+    // the answers of the question before are gone once nothing is asked
+    await page.locator("#localsearch-input").fill("");
+    await page.locator(".methods-found").waitFor({ state: "detached" });
+    await page.locator("#localsearch-input").fill(question.ask);
+    const id = await page.locator(".methods-found li a").first().innerText();
+    if (!isRight(question, id)) wrong.push(`search on every page: "${question.ask}" finds ${id} first`);
+  }
+  return wrong;
 }

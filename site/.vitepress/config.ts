@@ -1,6 +1,10 @@
 /** The documentation site. `npm run site` writes its pages and builds it. */
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { sidebar } from "../sidebar.ts";
+
+/** The theme's search box, with answers of the catalogue. */
+const searchBox = fileURLToPath(new URL("./theme/SearchBox.ts", import.meta.url));
 
 /** Anchors as GitHub makes them, so that a link works in both places. */
 const anchor = (heading: string): string =>
@@ -24,6 +28,7 @@ export default defineConfig({
     ["link", { rel: "icon", type: "image/svg+xml", href: `data:image/svg+xml,${encodeURIComponent(icon)}` }],
   ],
   srcDir: "pages",
+  vite: { resolve: { alias: [{ find: /^\.\/VPLocalSearchBox\.vue$/, replacement: searchBox }] } },
   // files beside the pages: scripts/site.ts checks these links, and anchors too
   ignoreDeadLinks: [/^\/files\//],
   markdown: {

@@ -1,15 +1,17 @@
 /** `whetstone backup` and `whetstone restore`: a copy of a store of one moment, checked, and its way back. */
 import type { Command } from "commander";
+import { isPostgresUrl, shownUrl } from "../store/where.ts";
 import { addCommand, type Io, progressLine } from "./output.ts";
 import { trafficStoreOption } from "./trafficStore.ts";
 
 const beside =
-  "\nOne file holds runs, traffic, feedback, versions and keys. The file STORE.signing beside a store signs browser tokens and is not in it: copy it as well, or browsers get new tokens. Weights of runs lie in their folders. What is erased later stays in older copies: delete these in time. PostgreSQL has pg_dump and pg_restore.\n";
+  "\nOne file holds runs, traffic, feedback, versions and keys. The file STORE.signing beside a store signs browser tokens and is not in it: copy it as well, or browsers get new tokens. Weights of runs lie in their folders. What is erased later stays in older copies: delete these in time. The copy of a PostgreSQL store is such a file too, and either database can be restored from any copy.\n";
 
 export function addBackup(program: Command, io: Io): void {
   addCommand(program, "backup", "Copy a store to a new file, while it is in use.", [
     "whetstone backup backups/2026-11-27.sqlite",
     "whetstone backup /mnt/nas/support.sqlite --store production.sqlite --json",
+    "WHETSTONE_STORE=postgres://whetstone@db/whetstone whetstone backup backups/2026-11-27.sqlite",
   ])
     .argument("<file>", "new file")
     .addOption(trafficStoreOption())
@@ -17,8 +19,8 @@ export function addBackup(program: Command, io: Io): void {
     .action(async (file: string, { store }: { readonly store: string }) => {
       const { backUp } = await import("../store/backup.ts");
       await shown(io, "Copied, in %", (copied) => backUp(store, file, copied));
-      io.record({ type: "backup", store, file });
-      io.say(`${store} was copied to ${file}, and the copy was checked.`);
+      io.record({ type: "backup", store: named(store), file });
+      io.say(`${named(store)} was copied to ${file}, and the copy was checked.`);
     });
 }
 
@@ -35,10 +37,13 @@ export function addRestore(program: Command, io: Io): void {
       const { store, replace = false } = options;
       const { restore } = await import("../store/backup.ts");
       await shown(io, "Restored, in %", (copied) => restore(file, store, replace, copied));
-      io.record({ type: "restored", store, file });
-      io.say(`${store} is what ${file} holds; the copy was checked.`);
+      io.record({ type: "restored", store: named(store), file });
+      io.say(`${named(store)} is what ${file} holds; the copy was checked.`);
     });
 }
+
+/** A store, without a password. */
+const named = (store: string): string => (isPostgresUrl(store) ? shownUrl(store) : store);
 
 async function shown(
   io: Io,

@@ -336,7 +336,7 @@ function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly stri
     ...(report.biases.some(({ verdict }) => verdict !== "not measured")
       ? folded(
           io,
-          `The intervals of the biases hold together at 95 % (each at ${(100 * report.biasConfidence).toFixed(1)} %), with the people's label held equal.`,
+          `The intervals of the biases hold together at 99 % (each at ${(100 * report.biasConfidence).toFixed(1)} %), with the people's label held equal.`,
         )
       : []),
   ];

@@ -84,7 +84,7 @@ export async function audit(work: AuditWork, io: Io): Promise<void> {
       ),
       ...folded(
         io,
-        `On the judge's own scale; the intervals hold together at 95 % (each at ${(100 * confidence).toFixed(1)} %).`,
+        `On the judge's own scale; the intervals hold together at 99 % (each at ${(100 * confidence).toFixed(1)} %).`,
       ),
       ...(spend ? folded(io, `Cost: ${spendLine(spend)}`) : []),
     );

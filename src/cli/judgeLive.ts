@@ -288,4 +288,4 @@ async function keep(
 
 /** What was judged, in words for the plan. */
 const livePlan = ({ hourly, quiet, every, panel }: LiveWork): string =>
-  `Judging at most ${counted(hourly, "trajectory")} an hour by ${panel.names.join(" and ")}, each once it is quiet for ${quiet} s; looking every ${every} s. Ctrl-C ends.`;
+  `Judging at most ${counted(hourly, "conversation")} an hour by ${panel.names.join(" and ")}, each once it is quiet for ${quiet} s; looking every ${every} s. Ctrl-C ends.`;

@@ -50,6 +50,15 @@ export interface ServedResponse {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** What lists and sums say of a response: none of its texts but a beginning. */
+export interface ResponseHead
+  extends Pick<ServedResponse, "version" | "model" | "status" | "usage" | "tags"> {
+  /** The beginning of the first message of a user, at most 200 characters. */
+  readonly opening?: string;
+  /** Characters of what was sent and of the answers, where tokens are estimated: nobody counted them, or the answer was cut off. */
+  readonly characters?: { readonly prompt: number; readonly replies: number };
+}
+
 /** A call of a tool, or a retrieval, as a tracer saw it between calls of a model; or a call of another path that the gateway passed on. */
 export interface TracedCall {
   readonly id: Id;

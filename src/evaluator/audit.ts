@@ -8,6 +8,7 @@ import { counted } from "../common/text/counted.ts";
 import { able, type Evaluator, totalScore } from "../core/evaluator.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Random } from "../core/random.ts";
+import { familyError } from "./bias.ts";
 import { type AskJudge, type JudgeCall, scoreOf } from "./judgeCall.ts";
 import type { JudgedItem } from "./judgedItem.ts";
 
@@ -112,7 +113,7 @@ const leastClusters = 10;
 const rounding = 1e-9;
 
 /**
- * All biases. Their intervals hold together at 95 %: with k that can be measured, each is at confidence 1 − 0.05 / k, by leaving out
+ * All biases. Their intervals hold together at 99 %: with k that can be measured, each is at confidence 1 − 0.01 / k, by leaving out
  * one request at a time.
  */
 export function auditReport(replies: readonly AuditedReply[]): {
@@ -139,7 +140,7 @@ export function auditReport(replies: readonly AuditedReply[]): {
     clusters: new Set(one.effects.map(({ cluster }) => cluster)).size,
   }));
   const measured = all.filter(({ clusters }) => clusters >= leastClusters).length;
-  const confidence = 1 - 0.05 / Math.max(1, measured);
+  const confidence = 1 - familyError / Math.max(1, measured);
   const biases = all.map(({ name, unit, effects, clusters }): AuditedBias => {
     const fit =
       clusters < leastClusters

@@ -74,13 +74,13 @@ const rounding = 1e-9;
 
 const positionUnit = "the reply that is shown first";
 
-/** Chance that any of the biases is reported where there is none. */
-const familyError = 0.05;
+/** Chance that any of the biases is reported where there is none: of a hundred judges without any, one is accused. */
+export const familyError = 0.01;
 
 /**
  * All biases. Features are regressed together on the judge's choices beside the label, so that one that goes along with
  * another, or with what people prefer, is not taken for it. The intervals hold together: with k biases that can be measured,
- * each is at confidence 1 − 0.05 / k (Bonferroni), so that a judge without bias is cleared of all with 95 % probability.
+ * each is at confidence 1 − 0.01 / k (Bonferroni), so that a judge without bias is cleared of all with 99 % probability.
  */
 export function biasesOf(
   data: BiasData,

@@ -44,7 +44,7 @@ export interface JudgeReport {
   /** Share of labels with the same choice in other words; undefined where no label has any, or as for repeated calls. */
   readonly rephrasing?: Interval;
   readonly biases: readonly Bias[];
-  /** Confidence of each interval of a bias, so that all hold together at 95 %. */
+  /** Confidence of each interval of a bias, so that all hold together at 99 %. */
   readonly biasConfidence: number;
   readonly calls: Readonly<Record<CallOutcome, number>>;
   /** Of the calls that were answered. */

@@ -27,6 +27,12 @@ export interface WithReplayOptions {
   /** Iterations after which a stored attempt is dropped. Default: never. */
   readonly staleness?: number;
   /**
+   * Priority of a stored attempt, at least 0: attempts join in proportion to it, without repetition, and one of 0 never does.
+   * Default: all alike.
+   * @param age iterations since it was played, at least 1.
+   */
+  readonly priority?: (t: Trajectory, age: number) => number;
+  /**
    * Log-probabilities that ratios compare with. "stored": those of the policy that sampled it. "scored": those of the policy as it
    * is before the update, so that every ratio begins at 1 and nothing is corrected. Default "stored".
    */
@@ -45,7 +51,7 @@ interface Stored {
 
 /**
  * Plays a rollout, lets stored attempts of the same task join its groups, and then stores its own. What joins is drawn
- * uniformly, without repetition, from the attempts of at most `staleness` iterations ago. It has origin "replayed", an id of its
+ * uniformly or by priority, without repetition, from the attempts of at most `staleness` iterations ago. It has origin "replayed", an id of its
  * own, and its old rewards. Attempts that lose their place stay among the trajectories, in no unit.
  *
  * The store lies in the run's memory and is checkpointed with it. Stats: `replayed`, the share of groups that something joined.
@@ -96,16 +102,33 @@ function joiners(
   group: Id,
   attempts: readonly Trajectory[],
   stores: ReadonlyMap<Id, StoredAttempts>,
-  { joins, staleness = Number.POSITIVE_INFINITY }: WithReplayOptions,
+  { joins, priority, staleness = Number.POSITIVE_INFINITY }: WithReplayOptions,
 ): Stored[] {
   const joining = joins(attempts);
   const [first] = attempts;
   const found = first && stores.get(first.task);
   if (!joining || !found) return [];
   const random: Random = ctx.random.split("replay", group);
-  return shuffled(found[joining.outcome].map(readStored), random)
-    .filter(({ iteration }) => ctx.clock.iteration - iteration <= staleness)
-    .slice(0, joining.count);
+  const age = ({ iteration }: Stored): number => ctx.clock.iteration - iteration;
+  const order = shuffled(found[joining.outcome].map(readStored), random).filter(
+    (stored) => age(stored) <= staleness,
+  );
+  const drawn = priority
+    ? byPriority(order, (stored) => priority(stored.trajectory, age(stored)), random)
+    : order;
+  return drawn.slice(0, joining.count);
+}
+
+/**
+ * In the order in which draws in proportion to the weights, without repetition, would come: by ln u / w, u uniform in (0, 1].
+ * Those of weight 0 are left out. Paper: "Weighted random sampling with a reservoir".
+ */
+function byPriority<T>(items: readonly T[], weight: (item: T) => number, random: Random): T[] {
+  const keyed = items.map((item) => ({ item, key: Math.log(1 - random.next()) / weight(item) }));
+  return keyed
+    .filter(({ key }) => key > Number.NEGATIVE_INFINITY)
+    .sort((a, b) => b.key - a.key)
+    .map(({ item }) => item);
 }
 
 /** A stored attempt as one of this iteration, under ids that begin with the prefix. */

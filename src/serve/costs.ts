@@ -1,7 +1,8 @@
 /** What recorded calls cost, from their tokens and a table of prices that people keep. */
 import { mapById } from "../common/mapById.ts";
-import type { ModelPrice, ServedResponse, Version } from "../core/served.ts";
+import type { ModelPrice, ResponseHead, ServedResponse, Version } from "../core/served.ts";
 import type { Id, Message } from "../core/types.ts";
+import { charactersIn, charactersOf } from "../store/head.ts";
 import type { TrafficStore } from "../store/trafficStore.ts";
 import { answeredTag } from "./gateway/firstOf.ts";
 
@@ -25,7 +26,7 @@ export interface PriceTable {
    */
   of(version: Id, model: string): readonly Priced[];
   /** Dollars of a recorded call; undefined where its model has no price. */
-  costOf(response: ServedResponse): number | undefined;
+  costOf(response: ServedResponse | ResponseHead): number | undefined;
 }
 
 /** The prices of a store as they are now. */
@@ -81,22 +82,18 @@ const charactersOfToken = 3;
 export const tokensIn = (characters: number): number => Math.ceil(characters / charactersOfToken);
 
 /** The same for messages, with their calls and tools. */
-export const tokensInMessages = (messages: readonly Message[]): number =>
-  tokensIn(
-    messages.reduce((sum, { content, toolCalls = [], tools = [] }) => {
-      const calls = toolCalls.reduce((n, call) => n + call.name.length + call.arguments.length, 0);
-      return sum + content.length + calls + (tools.length > 0 ? JSON.stringify(tools).length : 0);
-    }, 0),
-  );
+export const tokensInMessages = (messages: readonly Message[]): number => tokensIn(charactersIn(messages));
 
 /**
  * Tokens as the backend counted them; else estimated from the texts. A call without an answer has none. Of an answer that was cut off the larger
  * numbers count: some backends state the output at the beginning, when it is one token long.
  */
-export function tokensOf({ usage, prompt, choices, status }: ServedResponse): Tokens {
+export function tokensOf(call: ServedResponse | ResponseHead): Tokens {
+  const { usage, status } = call;
   if (usage && status !== "cut") return usage;
   if (status === "failed") return { input: 0, output: 0 };
-  const output = tokensInMessages(choices.map(({ message }) => message));
+  const { prompt = 0, replies = 0 } = ("choices" in call ? charactersOf(call) : call.characters) ?? {};
+  const output = tokensIn(replies);
   if (usage) return { input: usage.input, output: Math.max(usage.output, output) };
-  return { input: tokensInMessages(prompt), output };
+  return { input: tokensIn(prompt), output };
 }

@@ -18,7 +18,7 @@ import { sendResponse } from "./sendResponse.ts";
 export interface InboxOptions {
   readonly production: Pick<
     TrafficStore,
-    "response" | "responses" | "signals" | "sessions" | "traced" | "prices" | "versions"
+    "response" | "responses" | "heads" | "signals" | "sessions" | "traced" | "prices" | "versions"
   >;
   readonly recorder: Pick<Recorder, "receive" | "receiveAll" | "tried">;
   readonly gate: Gate;

@@ -60,7 +60,7 @@ const mostSaid = 4e6;
 
 type Reading = Pick<
   TrafficStore,
-  "response" | "responses" | "signals" | "sessions" | "traced" | "prices" | "versions"
+  "response" | "responses" | "heads" | "signals" | "sessions" | "traced" | "prices" | "versions"
 >;
 
 /** `GET /v1/feedback`, `/v1/responses/:id`, `/v1/sessions` and `/v1/sessions/:id`. */
@@ -132,36 +132,27 @@ const summed = (parts: readonly (number | undefined)[]): number | undefined =>
     0,
   );
 
-/** Most responses of a session that a list looks into, and most characters of what it shows of them. */
-const [mostLookedInto, mostPreviewed] = [20, 200];
+/** Most responses of a session that a list looks into. */
+const mostLookedInto = 20;
 
-/** What a session is about, and what it took: of a long one only the first response is read. */
+/** What a session is about, and what it took: of a long one only the first response is looked at. */
 async function lookInto(
-  production: Pick<Reading, "responses">,
+  production: Pick<Reading, "heads">,
   { id, responses }: SessionSummary,
   prices: PriceTable,
 ): Promise<Pick<SessionRow, "preview" | "usage" | "usd">> {
-  let preview: string | undefined;
-  let usage: SessionRow["usage"];
-  const costs: (number | undefined)[] = [];
-  for await (const response of production.responses({ session: id })) {
-    preview ??= response.prompt
-      .find(({ role }) => role === "user")
-      ?.content.slice(0, mostPreviewed)
-      .toWellFormed();
-    if (responses > mostLookedInto) return { ...(preview !== undefined && { preview }) };
-    costs.push(prices.costOf(response));
-    if (response.usage) {
-      const { input, output } = response.usage;
-      usage = { input: input + (usage?.input ?? 0), output: output + (usage?.output ?? 0) };
-    }
-  }
-  const usd = summed(costs);
-  return {
-    ...(preview !== undefined && { preview }),
-    ...(usage && { usage }),
-    ...(usd !== undefined && { usd }),
+  const isLong = responses > mostLookedInto;
+  const heads = await production.heads(id, isLong ? 1 : mostLookedInto);
+  const preview = heads.find(({ opening }) => opening !== undefined)?.opening;
+  const shown = preview === undefined ? {} : { preview };
+  if (isLong) return shown;
+  const counted = heads.flatMap(({ usage }) => usage ?? []);
+  const usage = {
+    input: counted.reduce((sum, { input }) => sum + input, 0),
+    output: counted.reduce((sum, { output }) => sum + output, 0),
   };
+  const usd = summed(heads.map((head) => prices.costOf(head)));
+  return { ...shown, ...(counted.length > 0 && { usage }), ...(usd !== undefined && { usd }) };
 }
 
 const maySee = (c: Context<Gated>, found: ServedResponse): boolean =>

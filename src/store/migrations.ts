@@ -14,6 +14,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
   "006-outcomes": { up: addOutcomes },
   "007-traced-calls": { up: createTracedCalls },
   "008-tasks": { up: createTasks },
+  "009-heads": { up: addHeads },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -267,6 +268,12 @@ async function addFindings(db: Kysely<unknown>): Promise<void> {
 async function addOutcomes(db: Kysely<unknown>): Promise<void> {
   if (!(await hasColumn(db, "evaluations", "outcomes")))
     await db.schema.alterTable("evaluations").addColumn("outcomes", "text").execute();
+}
+
+/** Rows that are there already stay without one: a store may hold more than can be read in one go. */
+async function addHeads(db: Kysely<unknown>): Promise<void> {
+  if (!(await hasColumn(db, "responses", "head")))
+    await db.schema.alterTable("responses").addColumn("head", "text").execute();
 }
 
 async function hasColumn(db: Kysely<unknown>, table: string, column: string): Promise<boolean> {

@@ -7,7 +7,7 @@ import { connect } from "./connect.ts";
 import { type Database, guardedBy } from "./database.ts";
 import { secretOf } from "./erased.ts";
 import { erase } from "./erasure.ts";
-import { readResponses, readSignals, readTraced, sessionsOf } from "./readTraffic.ts";
+import { readHeads, readResponses, readSignals, readTraced, sessionsOf } from "./readTraffic.ts";
 import { addRecord, readRecords } from "./records.ts";
 import type { RedactionOptions } from "./redaction.ts";
 import type { Erasure, ExportRecord, TrafficStore } from "./trafficStore.ts";
@@ -53,6 +53,7 @@ export function trafficStoreOn(
     write: writer.write,
     response: (id) => guarded(() => readResponse(db, id)),
     responses: (filter) => readResponses(db, guarded, filter),
+    heads: (session, most) => guarded(() => readHeads(db, session, most)),
     signals: (filter) => readSignals(db, guarded, filter),
     traced: (filter) => readTraced(db, guarded, filter),
     sessions: (search = {}) => guarded(() => sessionsOf(db, search)),

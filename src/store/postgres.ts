@@ -156,6 +156,11 @@ const reasons: Readonly<Record<string, readonly [got: string, expected: string, 
     "a role that owns the tables",
     "Grant the permission, or name another role in the URL.",
   ],
+  "55P03": [
+    "a store that is in use",
+    "a store that nothing uses",
+    "Stop everything that uses it, and try again.",
+  ],
   "57P": ["a server that is shutting down or starting", "a running server", "Try again in a moment."],
   "08": ["a connection that broke", "a stable connection", "Try again; check the server and the network."],
   ECONNREFUSED: [

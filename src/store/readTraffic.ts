@@ -1,9 +1,10 @@
 /** Reads responses and signals in pages, since they may not fit into memory. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { ReceivedSignal, ServedResponse, TracedCall } from "../core/served.ts";
+import type { ReceivedSignal, ResponseHead, ServedResponse, TracedCall } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { readResponse } from "./chain.ts";
 import type { Guarded } from "./database.ts";
+import { headOf, unpackHead } from "./head.ts";
 import { type Recent, recent } from "./recent.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { unpackResponse, unpackSignal, unpackTraced, weightOf } from "./served.ts";
@@ -60,6 +61,27 @@ export async function* readResponses(
   )) {
     yield await guarded(() => expanded(db, row, known));
   }
+}
+
+export async function readHeads(db: Kysely<Tables>, session: Id, most: number): Promise<ResponseHead[]> {
+  const rows = await db
+    .selectFrom("responses")
+    .select(["id", "version", "model", "status", "head"])
+    .where("session", "=", session)
+    .orderBy("at")
+    .orderBy("id")
+    .limit(most)
+    .execute();
+  const heads: ResponseHead[] = [];
+  for (const { id, head, ...row } of rows) {
+    if (head !== null) heads.push(unpackHead({ ...row, head }));
+    else {
+      // gone since then: erased
+      const response = await readResponse(db, id);
+      if (response) heads.push(headOf(response));
+    }
+  }
+  return heads;
 }
 
 export async function* readSignals(
@@ -240,6 +262,36 @@ export async function sessionsOf(
     .$if(failed, (q) =>
       q.where("session", "in", db.selectFrom("responses").select("session").where("status", "=", "failed")),
     )
+    .select((e) => ["session", e.fn.max("at").as("last")]);
+  const tracedAlone = db
+    .selectFrom("traced_calls")
+    .groupBy("session")
+    .where("session", "not in", db.selectFrom("responses").select("session"))
+    .$if(text !== "", (q) =>
+      q.where((e) => e.or([holdsText, sql<boolean>`lower(name) like ${pattern(lower)} escape '!'`])),
+    )
+    .$if(failed, (q) => q.where(sql<boolean>`false`))
+    .select((e) => ["session", e.fn.max("at").as("last")]);
+  // which sessions these are is read from an index alone; only theirs are counted
+  const found = await db
+    .selectFrom(answered.unionAll(tracedAlone).as("found"))
+    .select("session")
+    .orderBy("last", "desc")
+    .orderBy("session")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const ids = found.map(({ session }) => session);
+  if (ids.length === 0) return [];
+  const summaries = await summariesOf(db, ids);
+  return ids.flatMap((id) => summaries.get(id) ?? []);
+}
+
+async function summariesOf(db: Kysely<Tables>, ids: readonly Id[]): Promise<Map<Id, SessionSummary>> {
+  const answered = await db
+    .selectFrom("responses")
+    .where("session", "in", ids)
+    .groupBy("session")
     .select((e) => [
       "session",
       e.fn.max("user_id").as("user"),
@@ -249,51 +301,44 @@ export async function sessionsOf(
       e.fn.count<number>("trajectory").distinct().as("trajectories"),
       sql<number>`sum(case when status = 'failed' then 1 else 0 end)`.as("failed"),
       e.fn.avg<number>("ms").as("ms"),
-    ]);
-  const tracedAlone = db
-    .selectFrom("traced_calls")
-    .groupBy("session")
-    .where("session", "not in", db.selectFrom("responses").select("session"))
-    .$if(text !== "", (q) =>
-      q.where((e) => e.or([holdsText, sql<boolean>`lower(name) like ${pattern(lower)} escape '!'`])),
-    )
-    .$if(failed, (q) => q.where(sql<boolean>`false`))
-    .select((e) => [
-      "session",
-      e.fn.max("user_id").as("user"),
-      e.fn.min("at").as("first"),
-      e.fn.max("at").as("last"),
-      sql<number>`0`.as("responses"),
-      sql<number>`0`.as("trajectories"),
-      sql<number>`0`.as("failed"),
-      sql<number>`0.0`.as("ms"),
-    ]);
-  const rows = await db
-    .selectFrom(answered.unionAll(tracedAlone).as("found"))
-    .selectAll()
-    .orderBy("last", "desc")
-    .orderBy("session")
-    .limit(limit)
-    .offset(offset)
+    ])
     .execute();
-  if (rows.length === 0) return [];
-  const counts = await signalsOf(
-    db,
-    rows.map((row) => row.session),
-  )
+  const answers = new Set(answered.map(({ session }) => session));
+  const others = ids.filter((id) => !answers.has(id));
+  const traced =
+    others.length === 0
+      ? []
+      : await db
+          .selectFrom("traced_calls")
+          .where("session", "in", others)
+          .groupBy("session")
+          .select((e) => [
+            "session",
+            e.fn.max("user_id").as("user"),
+            e.fn.min("at").as("first"),
+            e.fn.max("at").as("last"),
+          ])
+          .execute();
+  const counts = await signalsOf(db, ids)
     .groupBy("session")
     .select((e) => ["session", e.fn.count<number>("signal").distinct().as("signals")])
     .execute();
   const signals = new Map(counts.map((row) => [row.session, Number(row.signals)]));
-  return rows.map(({ session, user, first, last, responses, trajectories, failed, ms }) => ({
-    id: session,
-    ...(user !== null && { user }),
-    first,
-    last,
-    responses: Number(responses),
-    trajectories: Number(trajectories),
-    signals: signals.get(session) ?? 0,
-    failed: Number(failed),
-    ms: Number(ms),
-  }));
+  const none = { responses: 0, trajectories: 0, failed: 0, ms: 0 };
+  return new Map(
+    [...answered, ...traced.map((row) => ({ ...row, ...none }))].map((row) => [
+      row.session,
+      {
+        id: row.session,
+        ...(row.user !== null && { user: row.user }),
+        first: row.first,
+        last: row.last,
+        responses: Number(row.responses),
+        trajectories: Number(row.trajectories),
+        signals: signals.get(row.session) ?? 0,
+        failed: Number(row.failed),
+        ms: Number(row.ms),
+      },
+    ]),
+  );
 }

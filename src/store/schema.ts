@@ -130,6 +130,8 @@ export interface ResponsesTable {
   behaviour: Uint8Array | null;
   entropy: Uint8Array | null;
   forced: Uint8Array | null;
+  /** JSON: what lists and sums say of it. NULL in rows that were written before there was such a column. */
+  head: string | null;
 }
 
 export interface SignalsTable {

@@ -4,6 +4,7 @@ import { concatIds } from "../common/tokens/sequence.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse, TracedCall } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
+import { packHead } from "./head.ts";
 import type { ResponsesTable, SignalsTable, SignalTargetsTable, TracedCallsTable } from "./schema.ts";
 import { commonPrefix, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 import type { Write } from "./trafficStore.ts";
@@ -99,6 +100,7 @@ export function packResponse(response: ServedResponse, base?: ServedResponse): R
     base: base && keep > 0 ? base.id : null,
     data: JSON.stringify(data),
     ...writer.columns(),
+    head: packHead(response),
   };
 }
 

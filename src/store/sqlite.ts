@@ -48,6 +48,18 @@ export function requireStore(file: string): void {
   }
 }
 
+/** Reads all of it. @throws WhetstoneError `store.failed` with the first damage. */
+export function requireUndamaged(database: DatabaseSync, file: string): void {
+  const first = String(database.prepare("PRAGMA integrity_check").get()?.integrity_check ?? "");
+  if (first === "ok") return;
+  throw new WhetstoneError("store.failed", {
+    where: file,
+    got: `damage: ${first}`,
+    expected: "a sound store",
+    fix: "Use another copy; nothing was replaced.",
+  });
+}
+
 /** Opens or creates the file: write-ahead log, every commit flushed to the disk, others waited for up to 10 s. */
 export function openDatabase(file: string): DatabaseSync {
   try {

@@ -3,6 +3,7 @@ import type {
   AccessKey,
   ModelPrice,
   ReceivedSignal,
+  ResponseHead,
   ServedResponse,
   TracedCall,
   TrafficSplit,
@@ -158,6 +159,8 @@ export interface TrafficStore {
   response(id: Id): Promise<ServedResponse | undefined>;
   /** Responses by time, oldest first. Read in pages, since they may not fit into memory. */
   responses(filter?: ResponseFilter): AsyncIterable<ServedResponse>;
+  /** Of the first responses of a session by time, what lists and sums say of each: none of its texts is read. */
+  heads(session: Id, most: number): Promise<readonly ResponseHead[]>;
   /** Signals by arrival, oldest first. */
   signals(filter?: SignalFilter): AsyncIterable<ReceivedSignal>;
   /** Calls of tools and retrievals that tracers reported, by time, oldest first. */

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** What `npm install` would do, without the network. Node runs no TypeScript below node_modules, so that ours is a link. */
 export function install(project: string, beside: string): void {
   const ours = join(beside, "whetstone");
-  const exports = { ".": "./src/index.ts", "./client": "./src/client/index.ts" };
+  const exports = { ".": "./src/index.ts", "./*": "./src/*/index.ts" };
   mkdirSync(ours, { recursive: true });
   writeFileSync(join(ours, "package.json"), JSON.stringify({ name: "whetstone", type: "module", exports }));
   symlinkSync(join(root, "src"), join(ours, "src"));

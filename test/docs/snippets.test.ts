@@ -1,6 +1,6 @@
 /**
  * Every block of TypeScript on the pages type-checks against the package. Where a block uses what its reader has, such as a task
- * list or a model of another library, `given` declares it. What is run besides is in docs.test.ts.
+ * list or a model of another library, `given` declares it. What is run besides is in docs.test.ts and guides.test.ts.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -34,14 +34,12 @@ async function foundWith(seed: number, planted: Partial<Record<Name, number>>): 
     ),
   );
   const { biases, confidence } = auditReport(replies);
-  assert.equal(confidence, 0.99);
+  assert.equal(confidence, 0.998);
   return biases.flatMap(({ name, verdict }) => (verdict === "found" ? [name] : []));
 }
 
-test("a judge without biases is cleared: at most 3 of 20 seeds report any", async () => {
-  let alarms = 0;
-  for (const seed of seeds) alarms += Number((await foundWith(seed, {})).length > 0);
-  assert.ok(alarms <= 3, `${alarms} of 20`);
+test("a judge without biases is cleared in all 20 seeds", async () => {
+  for (const seed of seeds) assert.deepEqual(await foundWith(seed, {}), [], `seed ${seed}`);
 });
 
 for (const name of names) {
@@ -52,7 +50,7 @@ for (const name of names) {
       assert.ok(found.includes(name), `seed ${seed}`);
       others += Number(found.length > 1);
     }
-    assert.ok(others <= 3, `${others} of 20`);
+    assert.ok(others <= 1, `${others} of 20`);
   });
 }
 

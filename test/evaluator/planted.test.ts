@@ -34,16 +34,14 @@ async function biasesWith(
 const found = (biases: readonly Bias[]): readonly BiasName[] =>
   biases.flatMap(({ name, verdict }) => (verdict === "found" ? [name] : []));
 
-test("a judge without biases is cleared: at most 3 of 20 seeds report any", async () => {
-  let alarms = 0;
+test("a judge without biases is cleared in all 20 seeds", async () => {
+  // at the level, all are with probability 82 %
   for (const seed of seeds) {
     const biases = await biasesWith(seed, {});
     assert.deepEqual(new Set(biases.map(({ name }) => name)), new Set(names));
     assert.ok(biases.every(({ verdict }) => verdict !== "not measured"));
-    if (found(biases).length > 0) alarms++;
+    assert.deepEqual(found(biases), [], `seed ${seed}`);
   }
-  // the level allows 5 % of the seeds: one is expected, and more than 3 come with probability 1.6 %
-  assert.ok(alarms <= 3, `${alarms} of 20`);
 });
 
 for (const name of names) {
@@ -55,8 +53,8 @@ for (const name of names) {
       assert.ok(own.verdict === "found" && own.effect.low > 0, `seed ${seed}: ${JSON.stringify(own)}`);
       others += Number(found(biases).some((other) => other !== name));
     }
-    // four others at 1 % each: at most 4 % of the seeds, 0.8 expected, and more than 3 with probability 1 %
-    assert.ok(others <= 3, `${others} of 20`);
+    // four others at 0.2 % each: two of 20 seeds or more come with probability 1 %
+    assert.ok(others <= 1, `${others} of 20`);
   });
 }
 

@@ -8,7 +8,11 @@ import { type Joining, type WithReplayOptions, withReplay } from "../../src/roll
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 /** Successes of the one task's attempts, by iteration. @returns what each iteration's group came to. */
-async function after(visits: readonly (readonly boolean[])[], options: Partial<WithReplayOptions> = {}) {
+async function after(
+  visits: readonly (readonly boolean[])[],
+  options: Partial<WithReplayOptions> = {},
+  seed = 1,
+) {
   const kept = new Map<string, Json>();
   const out = [];
   for (const [iteration, attempts] of visits.entries()) {
@@ -22,7 +26,7 @@ async function after(visits: readonly (readonly boolean[])[], options: Partial<W
     };
     const ctx = ctxOf({
       clock: { iteration, phase: "train", step: 0 },
-      random: randomStream(1).split(iteration),
+      random: randomStream(seed).split(iteration),
       // as a checkpoint keeps it: as text
       memory: {
         get: (key) => JSON.parse(JSON.stringify(kept.get(key) ?? null)),
@@ -113,4 +117,28 @@ test("failures are stored apart from successes", async () => {
     joins: (group) => (group.every(succeeded) ? { ...adding, outcome: "failure" } : undefined),
   });
   assert.deepEqual(ids(made[1]!), ["1/0", "1/replayed/0/0/0"]);
+});
+
+test("priorities: attempts join in proportion to them, and one of 0 never does", async () => {
+  const shares = [0, 0, 0];
+  for (let seed = 0; seed < 300; seed++) {
+    const made = await after(
+      [[yes], [yes], [yes], [no]],
+      { priority: ({ id }, age) => (id === "1/0" ? 0 : age === 3 ? 1 : 3) },
+      seed,
+    );
+    const [iteration] = ids(made[3]!).at(-1)!.split("/").slice(-2);
+    shares[Number(iteration)]!++;
+  }
+  // 1 of the oldest to 3 of the newest
+  assert.equal(shares[1], 0);
+  assert.ok(Math.abs(shares[2]! - 225) < 30, String(shares));
+});
+
+test("priorities: of several that join, none does twice, and fewer join where the others weigh nothing", async () => {
+  const made = await after([[yes, yes, yes], [no]], {
+    joins: (group) => (group.some(succeeded) ? undefined : { ...adding, count: 3 }),
+    priority: ({ id }) => Number(id !== "0/1"),
+  });
+  assert.deepEqual(ids(made[1]!).slice(1).toSorted(), ["1/replayed/0/0/0", "1/replayed/1/0/2"].toSorted());
 });

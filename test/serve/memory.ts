@@ -51,6 +51,7 @@ export function memory(responses: readonly ServedResponse[] = []) {
         }
       },
       sessions: async () => [],
+      heads: async () => [],
       // a dollar for each token that is read, two for each that is written
       prices: async () => [{ id: "*", input: 1e6, output: 2e6 }],
       versions: async () => [],

@@ -74,9 +74,6 @@ test("one clear line, and nothing half-written, for what is no store, damaged, m
   assert.ok(!existsSync(join(folder, "no.sqlite")) && !existsSync(join(folder, "new.sqlite")));
   const nowhere = await inProcess(["backup", join(folder, "no", "folder.sqlite"), "--store", file]);
   assert.deepEqual([nowhere.code, /expected a copy of the store/.test(nowhere.err)], [1, true]);
-  const postgres = await inProcess(["backup", join(folder, "p.sqlite"), "--store", "postgres://u:pw@h/db"]);
-  assert.deepEqual([postgres.code, /pg_dump/.test(postgres.err), /pw/.test(postgres.err)], [2, true, false]);
-
   const other = join(folder, "other.sqlite");
   const database = new DatabaseSync(other);
   database.exec("create table notes (text)");

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { routes } from "../../web/src/routes.ts";
 import { pages } from "./world.ts";
 
 const folder = await pages();
@@ -43,4 +44,14 @@ test("every other page is loaded when it is asked for", () => {
   }
   // the charts are the largest part: the runs page does without
   assert.ok(![...first].some((file) => read(file).includes("uplot")));
+});
+
+test("each page's own scripts are written down for the server, and none of the first ones among them", () => {
+  const scripts: Record<string, readonly string[]> = JSON.parse(read("scripts.json"));
+  for (const [path, page] of Object.entries(routes)) {
+    const files = scripts[path] ?? [];
+    assert.ok(files[0]?.startsWith(`assets/${page}-`), path);
+    const all = needs(files[0]!);
+    assert.deepEqual(new Set(files), new Set([...all].filter((file) => !first.has(file))), path);
+  }
 });

@@ -5,6 +5,7 @@ import { Runs } from "./pages/runs.tsx";
 import { Bar } from "./parts/bar.tsx";
 import { Missing } from "./parts/notice.tsx";
 import { Palette } from "./parts/palette.tsx";
+import { routes } from "./routes.ts";
 import "./style.css";
 
 const pages = {
@@ -35,22 +36,9 @@ function App() {
         <ErrorBoundary>
           <Router>
             <Route path="/" component={Runs} />
-            <Route path="/runs/:id" component={pages.run} />
-            <Route path="/runs/:id/episodes" component={pages.episodes} />
-            <Route path="/runs/:id/episode" component={pages.episode} />
-            <Route path="/runs/:id/tasks" component={pages.tasks} />
-            <Route path="/comparisons/:id" component={pages.comparison} />
-            <Route path="/compare" component={pages.compare} />
-            <Route path="/compare/leagues/:id" component={pages.league} />
-            <Route path="/inbox" component={pages.inbox} />
-            <Route path="/sessions" component={pages.sessions} />
-            <Route path="/sessions/:id" component={pages.session} />
-            <Route path="/versions" component={pages.versions} />
-            <Route path="/artefacts" component={pages.artefacts} />
-            <Route path="/artefacts/:id" component={pages.artefact} />
-            <Route path="/login" component={pages.login} />
-            <Route path="/methods" component={pages.methods} />
-            <Route path="/methods/:id" component={pages.method} />
+            {Object.entries(routes).map(([path, page]) => (
+              <Route key={path} path={path} component={pages[page]} />
+            ))}
             <Route default component={Missing} />
           </Router>
         </ErrorBoundary>

@@ -33,9 +33,20 @@ const headers = {
   "cross-origin-opener-policy": "same-origin",
 };
 
+/** Paths with their scripts, as the build wrote them: `:name` stands for any part of a path. */
+async function scriptsOfPages(folder: string): Promise<readonly (readonly [path: RegExp, link: string])[]> {
+  const text = await readFile(join(folder, "scripts.json"), "utf8").catch(() => "{}");
+  const scripts: Readonly<Record<string, readonly string[]>> = JSON.parse(text);
+  return Object.entries(scripts).map(([path, files]) => [
+    new RegExp(`^${path.replaceAll(/:[a-z]+/g, "[^/]+")}/?$`),
+    files.map((file) => `</${file}>; rel=modulepreload`).join(", "),
+  ]);
+}
+
 /** Serves index.html at every path that is not a file: its script reads the path. @param folder of the built files. */
 export function dashboardPages(folder: string): Hono {
   const pages = new Hono();
+  let scripts: ReturnType<typeof scriptsOfPages> | undefined;
   pages.use("/assets/*", compress());
   pages.get("/assets/:file{[A-Za-z0-9_.-]+}", async (c) => {
     const file = c.req.param("file");
@@ -59,6 +70,10 @@ export function dashboardPages(folder: string): Hono {
         cause,
       });
     });
+    // a page's own scripts load with the first ones, which would else have to run before they are asked for
+    scripts ??= scriptsOfPages(folder);
+    const link = (await scripts).find(([path]) => path.test(c.req.path))?.[1];
+    if (link) c.header("link", link);
     return c.body(page, 200, { ...headers, "content-type": types[".html"]!, "cache-control": "no-cache" });
   });
   return pages;

@@ -7,8 +7,8 @@ import { json } from "./values.ts";
 
 /** Points of a sparkline. */
 const sparkPoints = 40;
-/** Rows per update: more than a screen shows, and read without noticeable delay. */
-const part = 50;
+/** Rows of the first update, which is waited for: about what a screen shows. Then more at a time. */
+const [firstPart, part] = [20, 50];
 
 export interface RunRows {
   /** Last started first. */
@@ -43,14 +43,15 @@ export function runRows(store: RunStore): RunRows {
       known.delete(id);
     }
     let changed: RunRow[] = [];
+    let most = first ? firstPart : part;
     for (const run of runs) {
       const row = await remembered(run, tags.get(run.id) ?? []);
       if (told.get(run.id) === row) continue;
       told.set(run.id, row);
       changed.push(row);
-      if (changed.length < part) continue;
+      if (changed.length < most) continue;
       yield { changed, gone: [], total: runs.length };
-      changed = [];
+      [changed, most] = [[], part];
       await others();
     }
     if (changed.length > 0 || gone.length > 0 || (first && runs.length === 0)) {

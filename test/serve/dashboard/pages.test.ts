@@ -20,6 +20,20 @@ test("every path is the one page, under a policy that lets nothing else run", as
   }
 });
 
+test("a page names its own scripts in the head of the answer, as the build wrote them down", async (t) => {
+  const { folder, request } = await world(t);
+  writeFileSync(join(folder, "index.html"), "page");
+  const scripts = { "/runs/:id": ["assets/run.js", "assets/chart.js"], "/runs/:id/tasks": ["assets/t.js"] };
+  writeFileSync(join(folder, "scripts.json"), JSON.stringify(scripts));
+  const linked = async (path: string) => (await request(path)).headers.get("link");
+  const run = "</assets/run.js>; rel=modulepreload, </assets/chart.js>; rel=modulepreload";
+  assert.equal(await linked("/runs/a%2Fb"), run);
+  assert.equal(await linked("/runs/a/?x=1"), run);
+  assert.equal(await linked("/runs/a/tasks"), "</assets/t.js>; rel=modulepreload");
+  for (const path of ["/", "/runs", "/runs/a/other", "/methods/runs/a"])
+    assert.equal(await linked(path), null);
+});
+
 test("pages are older than their sources once anything among these changed", (t) => {
   const folder = mkdtempSync(join(temporary, "whetstone-built-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -20,7 +20,7 @@ test("a listener is told all runs in parts, the newest first, and from then on w
     if (told.length === 3) break;
   }
   const [first, second, third] = told;
-  assert.deepEqual([first?.changed.length, second?.changed.length, first?.total], [50, 10, 60]);
+  assert.deepEqual([first?.changed.length, second?.changed.length, first?.total], [20, 40, 60]);
   const order = [...(first?.changed ?? []), ...(second?.changed ?? [])].map(({ id }) => id);
   assert.deepEqual(
     order,

@@ -13,7 +13,7 @@ import { duration, moment, percent } from "../parts/words.ts";
 
 const archived = "archived";
 /** Rows of one part of the table. */
-const part = 10;
+const part = 8;
 
 interface Column {
   readonly name: string;
@@ -43,12 +43,22 @@ const total = signal<number | undefined>(undefined);
 const chosen = signal<readonly string[]>([]);
 const trouble = signal("");
 
+/** Changes that no frame has shown yet. */
+let unseen: RunsChange[] = [];
+
+/** Many that come together are drawn together. */
 const messages = (change: RunsChange): void => {
-  const next = new Map(known.value);
-  for (const run of change.changed) next.set(run.id, run);
-  for (const id of change.gone) next.delete(id);
-  known.value = next;
-  total.value = change.total;
+  if (unseen.push(change) > 1) return;
+  requestAnimationFrame(() => {
+    const next = new Map(known.value);
+    for (const { changed, gone } of unseen) {
+      for (const run of changed) next.set(run.id, run);
+      for (const id of gone) next.delete(id);
+    }
+    known.value = next;
+    total.value = unseen.at(-1)?.total;
+    unseen = [];
+  });
 };
 
 /** Which runs are shown, and how: as the address has it. */
@@ -65,20 +75,32 @@ function wishIn({ find = "", archived: put, by: name, order }: InAddress["query"
   return { find, withArchived: put === "true", by, down };
 }
 
-function fitting(runs: Iterable<RunRow>, { find, withArchived, by, down }: Wish): readonly RunRow[] {
-  const words = find.toLowerCase().split(/\s+/).filter(Boolean);
+/** What Find looks in, made once for each row that the server sends: a key is answered faster than they are read. */
+const texts = new WeakMap<RunRow, string>();
+
+function textOf(run: RunRow): string {
+  const made = texts.get(run);
+  if (made !== undefined) return made;
+  const { name, env, method, engine, state, seed, tags } = run;
+  const text = `${name} ${env} ${method} ${engine} ${state} seed ${seed} ${tags.join(" ")}`.toLowerCase();
+  texts.set(run, text);
+  return text;
+}
+
+function sorted(runs: Iterable<RunRow>, { by, down }: Pick<Wish, "by" | "down">): readonly RunRow[] {
   const sign = down ? -1 : 1;
-  return [...runs]
-    .filter((run) => {
-      if (run.tags.includes(archived) && !withArchived) return false;
-      const { name, env, method, engine, state, seed, tags } = run;
-      const text = `${name} ${env} ${method} ${engine} ${state} seed ${seed} ${tags.join(" ")}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    })
-    .sort((a, b) => {
-      const [x, y] = [by.key(a), by.key(b)];
-      return x < y ? -sign : x > y ? sign : 0;
-    });
+  return [...runs].sort((a, b) => {
+    const [x, y] = [by.key(a), by.key(b)];
+    return x < y ? -sign : x > y ? sign : 0;
+  });
+}
+
+function fitting(runs: readonly RunRow[], { find, withArchived }: Wish): readonly RunRow[] {
+  const words = find.toLowerCase().split(/\s+/).filter(Boolean);
+  return runs.filter(
+    (run) =>
+      (withArchived || !run.tags.includes(archived)) && words.every((word) => textOf(run).includes(word)),
+  );
 }
 
 const lastOf = (run: RunRow): number | undefined =>
@@ -114,7 +136,8 @@ export function Runs() {
   useEvents<RunsChange>("/api/runs/live", "runs", messages);
   const { query, choose } = useInAddress();
   const wish = wishIn(query);
-  const shown = useMemo(() => fitting(known.value.values(), wish), [known.value, query]);
+  const inOrder = useMemo(() => sorted(known.value.values(), wish), [known.value, wish.by, wish.down]);
+  const shown = useMemo(() => fitting(inOrder, wish), [inOrder, query]);
   if (total.value === undefined) return <Waiting what="runs" />;
   if (total.value === 0) {
     return (
@@ -200,8 +223,16 @@ function Head({
   );
 }
 
+interface PartProps {
+  readonly runs: readonly RunRow[];
+  readonly from: number;
+}
+
+const samePart = (a: PartProps, b: PartProps): boolean =>
+  a.from === b.from && a.runs.length === b.runs.length && a.runs.every((run, i) => run === b.runs[i]);
+
 /** Some rows, or room for them. */
-function Part({ runs, from }: { readonly runs: readonly RunRow[]; readonly from: number }) {
+const Part = memo(({ runs, from }: PartProps) => {
   const place = useRef<HTMLTableSectionElement>(null);
   const near = useNear(place, from === 0);
   return (
@@ -215,7 +246,7 @@ function Part({ runs, from }: { readonly runs: readonly RunRow[]; readonly from:
       )}
     </tbody>
   );
-}
+}, samePart);
 
 const Row = memo(({ run, index }: { readonly run: RunRow; readonly index: number }) => {
   const last = lastOf(run);

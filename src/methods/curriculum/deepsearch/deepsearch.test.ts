@@ -37,6 +37,7 @@ const attempt = (turns: number, end: Ending, logp: readonly number[] = [-0.5]): 
 const grown = (parent: Node, end: Ending, logp?: readonly number[]): Node => {
   const child = childOf(parent, attempt(parent.depth + 1, end, logp), 64);
   parent.children = [...parent.children, child];
+  parent.isExpanded = true;
   return child;
 };
 
@@ -157,6 +158,20 @@ test("a search backs up as many leaves as asked; what it solved is attempted pla
   }
   assert.equal(curve[0]!.searched, 1);
   assert.ok(curve.at(-1)!.searched! < 1, "locks of eight settings are found soon");
+});
+
+test("a search ends where nothing is left to expand: no second turn fits into the context", async () => {
+  const attempts: number[] = [];
+  await trainInMemory({
+    environment: lock({ locks: 2, wheels: 3, settings: 2 }),
+    engine: tabularEngine({ context: "message", prior: (_context, word) => (/^s\d$/.test(word) ? 0 : -1e9) }),
+    method: deepsearch.build({ tasks: 2, groupSize: 4 }, { width: 2 }),
+    seed: 1,
+    iterations: 1,
+    contextTokens: 11,
+    onIteration: ({ experience: { trajectories } }) => void attempts.push(trajectories.length),
+  });
+  assert.deepEqual(attempts, [0]);
 });
 
 test("treeCredit: a signal for each turn that has a credit", async () => {

@@ -114,6 +114,7 @@ async function search(
       Array.from({ length: width }, (_, i) => oneTurnMore(ctx, task, node, segments + i, options)),
     );
     segments += width;
+    node.isExpanded = true;
     node.children = next.flat().map((attempt) => childOf(node, attempt, depth));
     const leaf = chosenLeaf(node.children.filter(({ isLeaf }) => isLeaf));
     for (const child of node.children) if (!child.isLeaf) child.visits++;

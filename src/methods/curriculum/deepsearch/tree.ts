@@ -13,6 +13,8 @@ export interface Node {
   /** Mean −ln p of the tokens of its turn, in nats. */
   readonly surprise: number;
   children: readonly Node[];
+  /** Whether its next turns were played, even if none could be. */
+  isExpanded: boolean;
   /** N. */
   visits: number;
   /** W, the accumulated verdicts. */
@@ -26,6 +28,7 @@ export const rootNode = (): Node => ({
   isLeaf: false,
   surprise: 0,
   children: [],
+  isExpanded: false,
   visits: 0,
   value: 0,
 });
@@ -42,6 +45,7 @@ export function childOf(parent: Node, attempt: Trajectory, most: number): Node {
     isLeaf: !cut || depth >= most,
     surprise: logp.reduce((sum, x) => sum - x, 0) / Math.max(1, logp.length),
     children: [],
+    isExpanded: false,
     visits: 0,
     value: 0,
   };
@@ -107,7 +111,7 @@ export function frontierOf(
   const score = (node: Node): number =>
     0.4 * Math.tanh(quality(node.parent!)) + entropy * node.surprise + 0.01 * Math.sqrt(node.depth / depth);
   return largest(
-    below(root).filter(({ isLeaf, children }) => !isLeaf && children.length === 0),
+    below(root).filter(({ isLeaf, isExpanded }) => !isLeaf && !isExpanded),
     score,
   );
 }
