@@ -21,8 +21,6 @@ export const withoutWeights = (recipe: Recipe): string | undefined =>
 
 /** Methods whose runs last minutes. */
 const slow: Readonly<Record<string, string>> = {
-  deepsearch:
-    "it plays eight next turns for each node of a tree that it expands: one run took 27 seconds, the next was stopped after eleven minutes",
   rl4mle:
     "it collects episodes until a deadline in simulated seconds, which actions of the arenas do not take: a run lasts minutes",
   "yay-robot": "it makes 150 updates in an iteration: a run lasts minutes",
