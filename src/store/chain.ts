@@ -5,21 +5,27 @@ import type { Id } from "../core/types.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { unpackResponse } from "./served.ts";
 
-/** One query, however long the conversation. */
+/** One query, however long the conversation. A chain that leads back into itself, which no store writes, ends there. */
 export async function readResponse(db: Kysely<Tables>, id: Id): Promise<ServedResponse | undefined> {
   const rows = await db
     .withRecursive("chain", (q) =>
       q
         .selectFrom("responses")
-        .selectAll()
+        .select(["id", "base"])
         .where("id", "=", id)
-        .unionAll(q.selectFrom("responses as r").innerJoin("chain", "chain.base", "r.id").selectAll("r")),
+        .union(
+          q.selectFrom("responses as r").innerJoin("chain", "chain.base", "r.id").select(["r.id", "r.base"]),
+        ),
     )
-    .selectFrom("chain")
-    .selectAll()
+    .selectFrom("responses")
+    .innerJoin("chain", "chain.id", "responses.id")
+    .selectAll("responses")
     .execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   const chain: ResponsesTable[] = [];
-  for (let row = byId.get(id); row; row = byId.get(row.base ?? "")) chain.push(row);
+  for (let row = byId.get(id); row; row = byId.get(row.base ?? "")) {
+    chain.push(row);
+    byId.delete(row.id);
+  }
   return chain.reduceRight<ServedResponse | undefined>((base, row) => unpackResponse(row, base), undefined);
 }
