@@ -13,11 +13,11 @@ export interface ByProgressOptions {
 }
 
 /** By task: its mean reward when it was last played, and its progress. */
-export interface ProgressState
-  extends Readonly<
-    Record<string, Readonly<Record<Id, { readonly last: number; readonly progress: number }>>>
-  > {
-  readonly played: Readonly<Record<Id, { readonly last: number; readonly progress: number }>>;
+type Played = Readonly<Record<Id, { readonly last: number; readonly progress: number }>>;
+
+/** Tasks that were played. */
+export interface ProgressState extends Readonly<Record<string, Played>> {
+  readonly played: Played;
 }
 
 /**

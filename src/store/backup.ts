@@ -14,7 +14,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { copyFromPostgres, copyToPostgres } from "./postgresBackup.ts";
-import { requireStore, requireUndamaged, storeFailure } from "./sqlite.ts";
+import { reasonOf, requireStore, requireUndamaged, storeFailure } from "./sqlite.ts";
 import { requireNotNewer, stepsIn } from "./storeVersion.ts";
 import { isPostgresUrl, shownUrl } from "./where.ts";
 
@@ -55,12 +55,12 @@ export async function restore(
   if (!replace) requireNew(to, "Name another --store, or replace it with --replace once nothing uses it.");
   requireThere(from);
   // a link leads to what is replaced
-  const target = existsSync(to) ? realpathSync(to) : to;
-  if (existsSync(target)) {
-    requireNotForeign(target);
-    requireUnused(target);
+  const there = existsSync(to) ? realpathSync(to) : undefined;
+  if (there !== undefined) {
+    requireNotForeign(there);
+    requireUnused(there);
   }
-  await placed(from, target, copied, async (part) => {
+  await placed(from, there ?? to, copied, async (part) => {
     await copyPages(from, part, copied);
     requireReadable(part, from);
   });
@@ -79,7 +79,7 @@ function requireNotForeign(file: string): void {
     }
   } catch (e) {
     if (e instanceof WhetstoneError) throw e;
-    if (codeOf(e) !== noDatabase) return;
+    if (reasonOf(e) !== noDatabase) return;
   }
   throw new WhetstoneError("store.failed", {
     where: `store ${file}`,
@@ -88,8 +88,6 @@ function requireNotForeign(file: string): void {
     fix: "Name another --store, or move the file away.",
   });
 }
-
-const codeOf = (e: unknown): number => ((e as { errcode?: number } | undefined)?.errcode ?? 0) % 256;
 
 /** SQLite's code for a database that another connection holds. */
 const busy = 5;
@@ -101,7 +99,7 @@ function requireUnused(file: string): void {
     // takes the database for itself alone; a new connection sets the log up again
     database.exec("PRAGMA journal_mode = DELETE");
   } catch (e) {
-    if (codeOf(e) !== busy) return; // a damaged store may be replaced
+    if (reasonOf(e) !== busy) return; // a damaged store may be replaced
     throw new WhetstoneError("store.failed", {
       where: `store ${file}`,
       got: "a store that is in use",

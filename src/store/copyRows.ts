@@ -1,6 +1,7 @@
 /** The rows of all tables, out of one database and into another. */
 import type { DatabaseSync } from "node:sqlite";
 import { type Kysely, sql } from "kysely";
+import { columnsOf } from "./postgres.ts";
 import { portions } from "./readTraffic.ts";
 import type { Tables } from "./schema.ts";
 
@@ -33,10 +34,7 @@ const placesRead = 1000;
 
 /** @param tx a transaction that sees one moment: a row stays in its place while it lasts. */
 export async function* postgresRows(tx: Kysely<Tables>, table: string): AsyncGenerator<readonly Row[]> {
-  const { rows: sized } = await sql<{ name: string }>`
-    select column_name as name from information_schema.columns
-    where table_schema = current_schema() and table_name = ${table} and data_type in ('text', 'bytea')
-  `.execute(tx);
+  const sized = (await columnsOf(tx, table)).filter(({ type }) => type === "text" || type === "bytea");
   const sizes = sized.map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
   await sql`
     declare places no scroll cursor for
@@ -83,10 +81,7 @@ export async function insertRows(tx: Kysely<Tables>, table: string, rows: readon
 
 /** The same into PostgreSQL, which plans a statement of a few lists sooner than one of thousands of values. */
 export async function insertLists(tx: Kysely<Tables>, table: string, rows: readonly Row[]): Promise<void> {
-  const { rows: columns } = await sql<{ name: string; type: string }>`
-    select column_name as name, data_type as type from information_schema.columns
-    where table_schema = current_schema() and table_name = ${table}
-  `.execute(tx);
+  const columns = await columnsOf(tx, table);
   const lists = columns.map(
     ({ name, type }) => sql`${rows.map((row) => asStored(row[name]))}::${sql.raw(type)}[]`,
   );

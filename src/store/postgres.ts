@@ -89,12 +89,22 @@ async function unread(db: Kysely<Tables>): Promise<void> {
  * the column's type, here to what it is.
  */
 async function forgetStatistics(db: Kysely<Tables>, table: string): Promise<void> {
+  const changes = (await columnsOf(db, table)).map(
+    ({ name, type }) => sql`alter column ${sql.ref(name)} type ${sql.raw(type)}`,
+  );
+  await sql`alter table ${sql.table(table)} ${sql.join(changes)}`.execute(db).catch(unlessDenied);
+}
+
+/** Columns of a table with their types, as SQL writes them. */
+export async function columnsOf(
+  db: Kysely<Tables>,
+  table: string,
+): Promise<readonly { readonly name: string; readonly type: string }[]> {
   const { rows } = await sql<{ name: string; type: string }>`
     select column_name as name, data_type as type from information_schema.columns
     where table_schema = current_schema() and table_name = ${table}
   `.execute(db);
-  const changes = rows.map(({ name, type }) => sql`alter column ${sql.ref(name)} type ${sql.raw(type)}`);
-  if (changes.length > 0) await sql`alter table ${sql.table(table)} ${sql.join(changes)}`.execute(db);
+  return rows;
 }
 
 async function scrub(db: Kysely<Tables>): Promise<void> {
@@ -107,12 +117,14 @@ async function scrub(db: Kysely<Tables>): Promise<void> {
   // rewrites what the statistics were; without the permission, the server skips it
   await sql`vacuum full pg_catalog.pg_statistic`.execute(db);
   // flushes the rewritten files; without the permission, the server's next automatic checkpoint does it
-  await sql`checkpoint`.execute(db).catch((e: unknown) => {
-    if (stateOf(e) !== denied) throw e;
-  });
+  await sql`checkpoint`.execute(db).catch(unlessDenied);
 }
 
 const denied = "42501";
+/** A role may lack the permission: the server skips a vacuum then, and refuses the rest. */
+function unlessDenied(e: unknown): void {
+  if (stateOf(e) !== denied) throw e;
+}
 const notText = "22021";
 const block = 1 << 20;
 

@@ -201,7 +201,8 @@ const full = 13;
 /** The shared-memory file beside the log could not grow: that, too, is a full disk. */
 const noRoomForIndex = 10 | (19 << 8);
 
-function reasonOf(cause: unknown): number {
+/** SQLite's code of a failure without its details, or one that stands for the system's; −1 for any other error. */
+export function reasonOf(cause: unknown): number {
   const { errcode, code } = (cause ?? {}) as { errcode?: number; code?: string };
   if (errcode === noRoomForIndex) return full;
   if (errcode !== undefined) return errcode & 0xff;

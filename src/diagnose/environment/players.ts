@@ -164,9 +164,8 @@ const fewestForConstant = 8;
 
 /** Rewards that say the opposite of success: what raises them makes the agent fail. */
 function contradictions(ended: readonly RecordedEpisode[]): Finding[] {
-  const [good, bad] = [ended.filter(hasSucceeded), ended.filter((e) => !hasSucceeded(e))].map((episodes) =>
-    episodes.map(rewardOf),
-  ) as [number[], number[]];
+  const good = ended.filter(hasSucceeded).map(rewardOf);
+  const bad = ended.filter((e) => !hasSucceeded(e)).map(rewardOf);
   if (good.length < 2 || bad.length < 2 || Math.max(...good) >= mean(bad)) return [];
   const shown = (x: number): string => String(Number(x.toPrecision(3)));
   return [
