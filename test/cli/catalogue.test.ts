@@ -300,7 +300,20 @@ test("export writes a trained model's weights, an adapter where there is one", a
     "adapter_config.json",
     "adapter_model.safetensors",
   ]);
+  const baseOf = (out: string) =>
+    JSON.parse(readFileSync(join(folder, out, "adapter_config.json"), "utf8")).base_model_name_or_path;
+  assert.equal(baseOf("peft"), "owner/base");
+  // PEFT loads it from any folder: the base lies beside the adapter, is a folder that was trained on, or one that is named
+  await whetstone("export", "adapted", "--to", "peft", "--out", "own");
+  assert.equal(baseOf("own"), join(folder, "adapted", "final"));
   assert.equal((await whetstone("export", "adapted", "--to", "safetensors", "--out", "merged")).code, 0);
+  await whetstone("export", "adapted", "--to", "peft", "--base", "merged", "--out", "stated");
+  assert.equal(baseOf("stated"), join(folder, "merged"));
+  const again =
+    "train --env contextual-bandit --model merged --iterations 1 --lora 2 --threads 1 --out onTop";
+  assert.equal((await whetstone(...again.split(" "))).code, 0);
+  await whetstone("export", "onTop", "--to", "peft", "--out", "placed");
+  assert.equal(baseOf("placed"), join(folder, "merged"));
   assert.ok(readdirSync(join(folder, "merged")).includes("model.safetensors"));
   await whetstone(..."train --env contextual-bandit --iterations 1 --threads 1 --out whole".split(" "));
   const none = await whetstone("export", "whole", "--to", "peft", "--out", "none");
