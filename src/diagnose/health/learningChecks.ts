@@ -1,5 +1,10 @@
 /** Checks of what is learnt: before and after, held-out tasks, drift and gradients. */
-import { intervalOfDifference, leastSquares, meanInterval, pairedInterval } from "../../common/statistics/statistics.ts";
+import {
+  intervalOfDifference,
+  leastSquares,
+  meanInterval,
+  pairedInterval,
+} from "../../common/statistics/statistics.ts";
 import { counted } from "../../common/text/counted.ts";
 import type { Interval } from "../../core/interval.ts";
 import { at, fewest, type HealthCheck, ofCurve, successOf, watchedCollapse } from "./check.ts";
