@@ -129,6 +129,13 @@ export function addCosts(program: Command, io: Io): void {
           }
           for (const [name, sum] of sums) io.record({ type: "cost", by, name, ...sum });
           io.record({ type: "total", ...all });
+          if (all.calls === 0) {
+            return io.say(
+              since === undefined
+                ? "No calls are recorded. whetstone serve records them."
+                : `No calls are recorded in the last ${since}.`,
+            );
+          }
           const rows = [...sums].toSorted(([, a], [, b]) => b.usd - a.usd || b.calls - a.calls);
           const row = (name: string, { calls, input, output, usd, unpriced }: Sum) => [
             name,

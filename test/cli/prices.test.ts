@@ -44,6 +44,7 @@ test("prices are set, replaced, listed and removed; wrong ones are refused with 
 });
 
 test("costs: what was recorded, by the prices as they are now", async () => {
+  assert.match((await run("costs")).out, /^No calls are recorded\. .*whetstone .*serve records them\.\n$/);
   const production = await openTrafficStore(join(folder, "store.sqlite"));
   const usage = { input: 1000, output: 500 };
   const of = (id: string, model: string, key: string) =>
