@@ -4,7 +4,7 @@ import type { ReceivedSignal, ResponseHead, ServedResponse, TracedCall } from ".
 import type { Id } from "../core/types.ts";
 import { readResponse } from "./chain.ts";
 import type { Guarded } from "./database.ts";
-import { headOf, unpackHead } from "./head.ts";
+import { headOf, mostHeadBytes, unpackHead } from "./head.ts";
 import { type Recent, recent } from "./recent.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { unpackResponse, unpackSignal, unpackTraced, weightOf } from "./served.ts";
@@ -66,7 +66,10 @@ export async function* readResponses(
 export async function readHeads(db: Kysely<Tables>, session: Id, most: number): Promise<ResponseHead[]> {
   const rows = await db
     .selectFrom("responses")
-    .select(["id", "version", "model", "status", "head"])
+    .select(["id", "version", "model", "status"])
+    .select(
+      sql<string | null>`case when octet_length(head) <= ${sql.lit(mostHeadBytes)} then head end`.as("head"),
+    )
     .where("session", "=", session)
     .orderBy("at")
     .orderBy("id")
@@ -74,7 +77,8 @@ export async function readHeads(db: Kysely<Tables>, session: Id, most: number): 
     .execute();
   const heads: ResponseHead[] = [];
   for (const { id, head, ...row } of rows) {
-    if (head !== null) heads.push(unpackHead({ ...row, head }));
+    const known = unpackHead({ ...row, head });
+    if (known) heads.push(known);
     else {
       // gone since then: erased
       const response = await readResponse(db, id);

@@ -2,6 +2,7 @@
 
 import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { Recorder } from "../../store/trafficStore.ts";
 import type { Answered } from "./answerer.ts";
@@ -31,8 +32,8 @@ export interface NewCall {
   readonly resumed: Promise<boolean> | undefined;
   /** Whether the client keeps the id that the upstream gave its answer. */
   readonly keepsId: boolean;
-  /** Called once the call has ended and was counted. */
-  readonly paid?: () => void;
+  /** Called once the call has ended and was counted. The first call counts. @param response as it was recorded; undefined where that failed. */
+  readonly paid?: (response?: ServedResponse) => void;
 }
 
 export interface RunningCall extends NewCall {
@@ -85,8 +86,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
   const recording = new Set<Promise<void>>();
   /** Upstreams' ids that calls are recorded under, the latest; not every upstream's ids are unique. */
   const taken = new Set<Id>();
-  let [unrecorded, passed] = [0, 0];
-  let running = 0;
+  let [running, unrecorded, passed] = [0, 0, 0];
   let draining = false;
   let drained = (): void => {};
 
@@ -131,6 +131,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
     });
     if (durable) await recorder.recordDurably(response);
     else recorder.record(response);
+    call.paid?.(response);
   }
 
   return {
@@ -155,8 +156,8 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
           if (ended === undefined) {
             const mine = record(this, how).finally(() => {
               recording.delete(mine);
-              call.paid?.();
               // in case recording failed before
+              call.paid?.();
               sessions.abandon(opened);
               leave();
             });
