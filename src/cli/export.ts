@@ -159,7 +159,7 @@ async function exportRun(
   const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
   const stated = begun?.engineOptions ?? {};
   await withWeights(weights, stated, base, async (from) => {
-    if (to === "peft") await exportAdapter(from, out, base ?? stated.model ?? stated.baseModel ?? "");
+    if (to === "peft") await exportAdapter(from, out, named(base) ?? stated.baseModel);
     else await exportWeights(from, out, folderType(type));
   }).catch(async (e: unknown) => {
     if (isNew) await removeFolder(out);
@@ -168,6 +168,10 @@ async function exportRun(
   io.record({ type: "export", to, out: resolve(out), from: weights });
   io.say(`Written: ${out}`);
 }
+
+/** What an adapter names as its base: a folder by its whole path, since PEFT looks for a relative one in the folder that it runs in. */
+const named = (base: string | undefined): string | undefined =>
+  base !== undefined && existsSync(base) ? resolve(base) : base;
 
 async function exportData(
   name: string | undefined,

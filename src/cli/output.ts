@@ -83,6 +83,14 @@ export function addCommand(
     .addHelpText("after", `\nExamples:\n${examples.map((e) => `  ${e}`).join("\n")}\n`);
 }
 
+/** A last paragraph of a command's help, folded as the rest of it is. */
+export const addNote = (command: Command, text: string): Command =>
+  command.addHelpText("after", () => {
+    const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
+    // the names of commands grow before lines are counted
+    return command.createHelp().boxWrap(asCalled(text, calledHere()), width);
+  });
+
 /** Longest cell that is never broken, and least width of a column of longer ones. */
 const [shortCell, leastText] = [24, 16];
 

@@ -19,6 +19,10 @@ export function packageSource(root: string): string | undefined {
   return stated ?? "^0.1.0";
 }
 
+/** Whether a folder is that of a project which uses Whetstone. */
+export const isProject = (folder: string): boolean =>
+  manifest.safeParse(readJson(join(folder, "package.json"))).success;
+
 export function packageVersion(): string {
   const file = new URL("../../package.json", import.meta.url);
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;

@@ -3,11 +3,11 @@ import { type Command, Option } from "commander";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ModelPrice, ServedResponse } from "../core/served.ts";
-import { storedPrices, tokensOf } from "../serve/costs.ts";
+import { type PriceTable, storedPrices, tokensOf } from "../serve/costs.ts";
 import { answeredTag } from "../serve/gateway/firstOf.ts";
 import { keyTag } from "../serve/gateway/spending.ts";
 import { seconds } from "./durations.ts";
-import { addCommand, type Io, roomOf, table } from "./output.ts";
+import { addCommand, folded, type Io, roomOf, table } from "./output.ts";
 import { trafficStoreOption, withTrafficStore } from "./trafficStore.ts";
 
 interface StoreFlags {
@@ -111,12 +111,14 @@ export function addCosts(program: Command, io: Io): void {
           const prices = await storedPrices(production);
           const sums = new Map<string, Sum>();
           const all: Sum = { calls: 0, input: 0, output: 0, usd: 0, unpriced: 0 };
+          const unknown = new Set<string>();
           for await (const response of production.responses(from)) {
             const name = groups[by](response);
             const sum = sums.get(name) ?? { calls: 0, input: 0, output: 0, usd: 0, unpriced: 0 };
             sums.set(name, sum);
             const { input, output } = tokensOf(response);
             const usd = prices.costOf(response);
+            if (usd === undefined) unknown.add(pricedModel(prices, response));
             for (const one of [sum, all]) {
               one.calls++;
               one.input += input;
@@ -127,13 +129,20 @@ export function addCosts(program: Command, io: Io): void {
           }
           for (const [name, sum] of sums) io.record({ type: "cost", by, name, ...sum });
           io.record({ type: "total", ...all });
+          if (all.calls === 0) {
+            return io.say(
+              since === undefined
+                ? "No calls are recorded. whetstone serve records them."
+                : `No calls are recorded in the last ${since}.`,
+            );
+          }
           const rows = [...sums].toSorted(([, a], [, b]) => b.usd - a.usd || b.calls - a.calls);
           const row = (name: string, { calls, input, output, usd, unpriced }: Sum) => [
             name,
             `${calls}`,
             `${input}`,
             `${output}`,
-            usd.toFixed(4),
+            unpriced === calls && calls > 0 ? "no price" : usd.toFixed(4),
             unpriced === 0 ? "" : `${unpriced}`,
           ];
           io.say(
@@ -143,11 +152,23 @@ export function addCosts(program: Command, io: Io): void {
               roomOf(io),
             ),
           );
+          if (unknown.size > 0) {
+            io.say(
+              ...folded(
+                io,
+                `No price: ${[...unknown].toSorted().join(", ")}. Set each, in dollars per million tokens read and written, with: whetstone prices set '${[...unknown].toSorted()[0]}' 0.25,2`,
+              ),
+            );
+          }
         },
         "there",
       ),
     );
 }
+
+/** The model whose price counts for a call. */
+const pricedModel = (prices: PriceTable, { version, model, tags }: ServedResponse): string =>
+  prices.of(tags[answeredTag] ?? version, model)[0]?.model ?? model;
 
 /** @throws WhetstoneError `option.range` for a * that is not at the end: it would stand for itself, and no model is called so. */
 function requireName(model: string): void {

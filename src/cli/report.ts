@@ -7,6 +7,7 @@ import { splitName } from "../train/splits.ts";
 import { recordedEstimate } from "./estimateLine.ts";
 import { healthLines } from "./healthLines.ts";
 import { duration, type Io, interval, number, paint, roomOf, table } from "./output.ts";
+import { isProject } from "./packageSource.ts";
 import { transcript } from "./transcript.ts";
 
 type Evaluated = Extract<RunEvent, { type: "evaluation" }>;
@@ -77,7 +78,7 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
         [" ", `whetstone show ${report.run}${storeFlag}`, "curves and transcripts, with credit"],
         [" ", `whetstone eval ${here(report.out)} --greedy`, "measure it again"],
         [" ", "whetstone methods", "other ways to learn"],
-        [" ", "whetstone init my-agent", "an agent of your own"],
+        ...(isProject(process.cwd()) ? [] : [[" ", "whetstone init my-agent", "an agent of your own"]]),
       ],
     ).slice(1),
     "",

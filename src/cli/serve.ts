@@ -8,7 +8,7 @@ import { signalled } from "./interrupted.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
 import { statedNumber } from "./numbers.ts";
 import { highestPort } from "./options.ts";
-import { addCommand, type Io } from "./output.ts";
+import { addCommand, addNote, type Io } from "./output.ts";
 import type { GatewayFlags } from "./serveGateway.ts";
 import { trafficStoreOption } from "./trafficStore.ts";
 import { addUpstreamOptions } from "./upstreamOptions.ts";
@@ -44,6 +44,10 @@ export function addServe(program: Command, io: Io): void {
       "whetstone serve --tinker",
       "whetstone serve --tinker --model ./qwen,HuggingFaceTB/SmolLM2-135M --port 8000",
     ],
+  );
+  addNote(
+    command,
+    "Without --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md is the guide to the gateway. docs/tinker.md says what --tinker supports.",
   );
   addUpstreamOptions(command)
     .option(
@@ -114,10 +118,6 @@ export function addServe(program: Command, io: Io): void {
       "with --openenv or --tinker: environment variable with the key that clients must send (default: WHETSTONE_KEY)",
     )
     .option("--sessions <n>", "with --openenv: maximum number of concurrent episodes", "64")
-    .addHelpText(
-      "after",
-      "\nWithout --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md is the guide to the gateway. docs/tinker.md says what --tinker supports.\n",
-    )
     .action(async ({ openenv, tinker, ...flags }: ServeOptions) => {
       if (openenv !== undefined) {
         refuseBoth("--openenv", { ...flags, tinker });

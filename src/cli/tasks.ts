@@ -11,7 +11,7 @@ import {
 } from "../diagnose/tasks.ts";
 import { curve } from "./chart.ts";
 import { statedNumber } from "./numbers.ts";
-import { addCommand, type Io, interval, number, paint, percent, roomOf, table } from "./output.ts";
+import { addCommand, folded, type Io, interval, number, paint, percent, roomOf, table } from "./output.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
 
 interface TasksOptions {
@@ -46,11 +46,20 @@ export function addTasks(program: Command, io: Io): void {
         const run = await requireRun(store, name);
         const all = await trainedTasks(store, run.id);
         show(run.name, all, all.tasks.toSorted(taskOrders[order]).slice(0, most), io);
+        if (
+          order === "progress" &&
+          all.tasks.length > 0 &&
+          all.tasks.every(({ change }) => Number.isNaN(change))
+        )
+          io.say(...folded(io, noProgress));
       } finally {
         await store.close();
       }
     });
 }
+
+const noProgress =
+  "No task has a change yet, so that nothing orders this list: it compares success in a task's last sixteen episodes or more with that in the episodes before them, and no task was played often enough. Train longer, or on fewer tasks.";
 
 const words: Readonly<Record<Standing, string>> = {
   solved: "solved",

@@ -1,4 +1,5 @@
 /** `whetstone train`: a run. */
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
@@ -116,5 +117,11 @@ const runExists = (out: string, config: string | undefined): WhetstoneError =>
     where: config === undefined ? "--out" : `${config}, out`,
     got: `${out}, which already contains a run`,
     expected: "a new folder",
-    fix: `Resume it with: whetstone train --out ${out} --resume; or name another folder${config === undefined ? "" : " with --out or there"}.`,
+    fix: `Begin another one with --out ${nextFree(out)}, or go on with that one: whetstone train --out ${out} --resume.`,
   });
+
+/** The folder with the next number: runs/doors-2 after runs/doors-1. */
+function nextFree(out: string): string {
+  const [, name = out, number = "1"] = /^(.*?)(?:-(\d+))?$/.exec(out) ?? [];
+  for (let n = Number(number) + 1; ; n++) if (!existsSync(`${name}-${n}`)) return `${name}-${n}`;
+}

@@ -111,8 +111,21 @@ export function addValidate(program: Command, io: Io): void {
     );
     if (replies) printReplies(replies, options.model!, io);
     print(report, io);
+    if (engine === "local") await noteRuntime(io);
     if (report.findings.some(isError)) io.code = 1;
   });
+}
+
+/** Nothing here needs ONNX Runtime, and the training that comes next does. */
+async function noteRuntime(io: Io): Promise<void> {
+  const { bringRuntime, runtimeFault } = await import("../engine/local/runtime.ts");
+  if ((await runtimeFault()) === undefined) return;
+  io.say(
+    ...folded(
+      io,
+      `note: ONNX Runtime is missing, without which the local engine cannot train. ${bringRuntime}`,
+    ),
+  );
 }
 
 interface Examined {

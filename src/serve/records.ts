@@ -32,6 +32,7 @@ export interface SessionBody {
   readonly trajectories: readonly { readonly id: string; readonly turns: readonly TurnBody[] }[];
   /** How often a prompt did not continue the previous one. */
   readonly cuts: number;
+  /** About the session as a whole or about these turns and trajectories. */
   readonly signals: readonly ReceivedSignal[];
   /** Dollars of the replies in this body. Absent where the model of one has no price. */
   readonly usd?: number;
@@ -116,7 +117,11 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const [first] = responses.items;
       // without a response there is nothing that a narrowed key could be for
       if (first ? !maySeeSession(c, first) : c.var.caller.only) return refusal(unknown);
-      const signals = await firstOf(production.signals({ session }), mostRead, sizeOfSignal);
+      const parts = {
+        responses: responses.items.map(({ id }) => id),
+        trajectories: [...new Set(responses.items.map(({ trajectory }) => trajectory))],
+      };
+      const signals = await firstOf(production.signals({ session, parts }), mostRead, sizeOfSignal);
       const traced = await firstOf(production.traced({ session }), mostRead, sizeOfTraced);
       if (!first && traced.items.length === 0) return refusal(unknown);
       const more = responses.more || signals.more || traced.more;

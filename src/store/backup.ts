@@ -13,9 +13,9 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { requireOwnSchema } from "./ownSchema.ts";
 import { copyFromPostgres, copyToPostgres } from "./postgresBackup.ts";
 import { reasonOf, requireStore, requireUndamaged, storeFailure } from "./sqlite.ts";
-import { requireNotNewer, stepsIn } from "./storeVersion.ts";
 import { isPostgresUrl, shownUrl } from "./where.ts";
 
 /** Share of the pages that are copied, in [0, 1]. */
@@ -62,7 +62,7 @@ export async function restore(
   }
   await placed(from, there ?? to, copied, async (part) => {
     await copyPages(from, part, copied);
-    requireReadable(part, from);
+    await requireOwn(part, from);
   });
 }
 
@@ -177,11 +177,11 @@ function requireSound(file: string, from: string): void {
   }
 }
 
-/** This version can open it. */
-function requireReadable(file: string, from: string): void {
+/** This version can open it, and nothing in it runs by itself. */
+async function requireOwn(file: string, from: string): Promise<void> {
   const database = new (sqlite().DatabaseSync)(file, { readOnly: true });
   try {
-    requireNotNewer(from, stepsIn(database));
+    await requireOwnSchema(database, from);
   } finally {
     database.close();
   }

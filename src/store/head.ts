@@ -1,10 +1,14 @@
 /** What lists and sums say of a response, kept beside its texts, which may be megabytes. */
+import { z } from "zod";
 import type { ResponseHead, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
 import type { ResponsesTable } from "./schema.ts";
 
 /** Most characters of an opening. */
 const mostOpened = 200;
+
+/** Most bytes of a head as it is stored: more than the gateway's own tags come to, all of them escaped. */
+export const mostHeadBytes = 65_536;
 
 /** Of the tags, those of the gateway's own; a client's may be megabytes, and no list reads them. */
 const ownTags = (tags: ServedResponse["tags"]): ServedResponse["tags"] =>
@@ -44,18 +48,32 @@ export function packHead(response: ServedResponse): string {
   return JSON.stringify(data satisfies HeadData);
 }
 
-/** @param head of a row that has one. */
-export const unpackHead = ({
+const count = z.number().nonnegative();
+const headData = z.object({
+  usage: z.object({ input: count, output: count }).optional(),
+  tags: z.record(z.string(), z.string()),
+  opening: z.string().max(mostOpened).optional(),
+  characters: z.object({ prompt: count, replies: count }).optional(),
+});
+
+/** Undefined for a row without a head, or with one that nobody here wrote: a list reads on. */
+export function unpackHead({
   version,
   model,
   status,
   head,
-}: Pick<ResponsesTable, "version" | "model" | "status"> & { readonly head: string }): ResponseHead => ({
-  version,
-  model,
-  status: status as ResponseHead["status"],
-  ...(JSON.parse(head) as HeadData),
-});
+}: Pick<ResponsesTable, "version" | "model" | "status" | "head">): ResponseHead | undefined {
+  const { data } = headData.safeParse(parsed(head ?? ""));
+  return data && { version, model, status: status as ResponseHead["status"], ...(data as HeadData) };
+}
+
+function parsed(head: string): unknown {
+  try {
+    return JSON.parse(head);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Characters that tokens are estimated from. */
 export const charactersOf = ({

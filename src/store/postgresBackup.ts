@@ -15,6 +15,7 @@ import {
   tableNames,
 } from "./copyRows.ts";
 import { type Database, guardedBy } from "./database.ts";
+import { requireOwnSchema } from "./ownSchema.ts";
 import { postgresDatabase } from "./postgres.ts";
 import type { Tables } from "./schema.ts";
 import { requireUndamaged, storeFailure } from "./sqlite.ts";
@@ -75,6 +76,7 @@ export async function copyToPostgres(
   const source = new (sqlite().DatabaseSync)(resolve(file), { readOnly: true });
   try {
     const { counts, last } = await guardedBy({ failure })(async () => {
+      await requireOwnSchema(source, file);
       requireVersion(file, stepsIn(source));
       requireUndamaged(source, file);
       source.exec("begin");

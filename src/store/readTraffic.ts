@@ -4,7 +4,7 @@ import type { ReceivedSignal, ResponseHead, ServedResponse, TracedCall } from ".
 import type { Id } from "../core/types.ts";
 import { readResponse } from "./chain.ts";
 import type { Guarded } from "./database.ts";
-import { headOf, unpackHead } from "./head.ts";
+import { headOf, mostHeadBytes, unpackHead } from "./head.ts";
 import { type Recent, recent } from "./recent.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { unpackResponse, unpackSignal, unpackTraced, weightOf } from "./served.ts";
@@ -66,7 +66,10 @@ export async function* readResponses(
 export async function readHeads(db: Kysely<Tables>, session: Id, most: number): Promise<ResponseHead[]> {
   const rows = await db
     .selectFrom("responses")
-    .select(["id", "version", "model", "status", "head"])
+    .select(["id", "version", "model", "status"])
+    .select(
+      sql<string | null>`case when octet_length(head) <= ${sql.lit(mostHeadBytes)} then head end`.as("head"),
+    )
     .where("session", "=", session)
     .orderBy("at")
     .orderBy("id")
@@ -74,7 +77,8 @@ export async function readHeads(db: Kysely<Tables>, session: Id, most: number): 
     .execute();
   const heads: ResponseHead[] = [];
   for (const { id, head, ...row } of rows) {
-    if (head !== null) heads.push(unpackHead({ ...row, head }));
+    const known = unpackHead({ ...row, head });
+    if (known) heads.push(known);
     else {
       // gone since then: erased
       const response = await readResponse(db, id);
@@ -203,10 +207,11 @@ function filteredSignals(
   db: Kysely<Tables>,
   filter: SignalFilter,
 ): SelectQueryBuilder<Tables, "signals", object> {
-  const { session, response, user, channel, kind, from, until } = filter;
+  const { session, parts, response, user, channel, kind, from, until } = filter;
   let query = db.selectFrom("signals");
   if (session !== undefined) {
-    query = query.where("id", "in", signalsOf(db, [session]).select("signal"));
+    const about = parts ? signalsAbout(db, session, parts) : signalsOf(db, [session]).select("signal");
+    query = query.where("id", "in", about);
   }
   if (response !== undefined) {
     query = query.where("id", "in", (q) =>
@@ -240,6 +245,21 @@ export function signalsOf(db: Kysely<Tables>, sessions: readonly Id[]) {
       .where("r.session", "in", sessions)
       .select(["r.session", "t.signal"]);
   return db.selectFrom(direct.union(through("response")).union(through("trajectory")).as("about"));
+}
+
+/** Signals that name the session or one of the parts. A session may have a hundred thousand others, which are not looked at. */
+function signalsAbout(
+  db: Kysely<Tables>,
+  session: Id,
+  { responses, trajectories }: NonNullable<SignalFilter["parts"]>,
+) {
+  const named = (what: "session" | "trajectory" | "response", names: readonly Id[]) =>
+    db.selectFrom("signal_targets").select("signal").where("what", "=", what).where("name", "in", names);
+  let about = named("session", [session]);
+  // PostgreSQL takes no empty list
+  if (trajectories.length > 0) about = about.union(named("trajectory", trajectories));
+  if (responses.length > 0) about = about.union(named("response", responses));
+  return about;
 }
 
 export async function sessionsOf(

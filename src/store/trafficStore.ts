@@ -40,6 +40,8 @@ export interface ResponseFilter {
 /** Selects signals; all given fields must match. */
 export interface SignalFilter {
   readonly session?: Id;
+  /** With a session: only signals about it as a whole, or about these parts of it. Of a long one they are found sooner. */
+  readonly parts?: { readonly responses: readonly Id[]; readonly trajectories: readonly Id[] };
   readonly response?: Id;
   readonly user?: Id;
   readonly channel?: string;

@@ -291,7 +291,9 @@ test("check and export refuse what is not there", async () => {
 
 test("export writes a trained model's weights, an adapter where there is one", async () => {
   const train = "train --env contextual-bandit --iterations 1 --lora 2 --threads 1 --out adapted";
-  assert.equal((await whetstone(...train.split(" "))).code, 0);
+  const trained = await whetstone(...train.split(" "));
+  assert.equal(trained.code, 0);
+  assert.match(trained.out, /^ +whetstone init my-agent/m);
   assert.equal(
     (await whetstone("export", "adapted", "--to", "peft", "--base", "owner/base", "--out", "peft")).code,
     0,
@@ -300,9 +302,28 @@ test("export writes a trained model's weights, an adapter where there is one", a
     "adapter_config.json",
     "adapter_model.safetensors",
   ]);
+  const baseOf = (out: string) =>
+    JSON.parse(readFileSync(join(folder, out, "adapter_config.json"), "utf8")).base_model_name_or_path;
+  assert.equal(baseOf("peft"), "owner/base");
+  // PEFT loads it from any folder: the base lies beside the adapter, is a folder that was trained on, or one that is named
+  await whetstone("export", "adapted", "--to", "peft", "--out", "own");
+  assert.equal(baseOf("own"), join(folder, "adapted", "final"));
   assert.equal((await whetstone("export", "adapted", "--to", "safetensors", "--out", "merged")).code, 0);
+  await whetstone("export", "adapted", "--to", "peft", "--base", "merged", "--out", "stated");
+  assert.equal(baseOf("stated"), join(folder, "merged"));
+  const again =
+    "train --env contextual-bandit --model merged --iterations 1 --lora 2 --threads 1 --out onTop";
+  assert.equal((await whetstone(...again.split(" "))).code, 0);
+  await whetstone("export", "onTop", "--to", "peft", "--out", "placed");
+  assert.equal(baseOf("placed"), join(folder, "merged"));
   assert.ok(readdirSync(join(folder, "merged")).includes("model.safetensors"));
-  await whetstone(..."train --env contextual-bandit --iterations 1 --threads 1 --out whole".split(" "));
+  // who is in a project already needs none
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ dependencies: { whetstone: "^0.1.0" } }));
+  const inProject = await whetstone(
+    ..."train --env contextual-bandit --iterations 1 --threads 1 --out whole".split(" "),
+  );
+  rmSync(join(folder, "package.json"));
+  assert.doesNotMatch(inProject.out, /init my-agent/);
   const none = await whetstone("export", "whole", "--to", "peft", "--out", "none");
   assert.match(none.err, /a model without an adapter/);
   assert.ok(!readdirSync(folder).includes("none"), "a folder that was made for it is gone again");

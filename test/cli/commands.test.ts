@@ -129,6 +129,9 @@ test("every command has help with examples", async () => {
     "show",
     "doctor",
     "start",
+    "serve",
+    "backup",
+    "restore",
   ]) {
     assert.match(out, new RegExp(`^  ${name} `, "m"));
     const help = await inProcess([name, "--help"]);
@@ -137,10 +140,12 @@ test("every command has help with examples", async () => {
     assert.match(help.out, /--json/);
     const options = help.out.split("Options:")[1]!.split("Examples:")[0]!;
     const room = process.stdout.columns ?? 80;
+    // examples are commands, which are not broken
+    const notes = help.out.split("Examples:")[1]!.replaceAll(/^ {2}.*$/gm, "");
     assert.deepEqual(
-      options.split("\n").filter((line) => line.length > room),
+      (options + notes).split("\n").filter((line) => line.length > room),
       [],
-      `${name}: options that do not fit`,
+      `${name}: lines that do not fit`,
     );
   }
 });

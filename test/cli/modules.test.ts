@@ -82,7 +82,8 @@ test('a config whose folder holds a run already: its own "out" is named, and the
   assert.equal((await whetstone("train", "twice.ts")).code, 0);
   const again = await whetstone("train", "twice.ts");
   oneLine(again, 2, /^whetstone: twice\.ts, out: got runs\/twice, which already contains a run/);
-  const [, command = ""] = /Resume it with: .*(train --out \S+ --resume);/.exec(again.err) ?? [];
+  assert.match(again.err, /Begin another one with --out runs\/twice-2, or go on with that one/);
+  const [, command = ""] = /go on with that one: .*(train --out \S+ --resume)\./.exec(again.err) ?? [];
   const resumed = await whetstone(...command.split(" "));
   assert.equal(resumed.code, 0, resumed.err);
   oneLine(

@@ -44,6 +44,7 @@ test("prices are set, replaced, listed and removed; wrong ones are refused with 
 });
 
 test("costs: what was recorded, by the prices as they are now", async () => {
+  assert.match((await run("costs")).out, /^No calls are recorded\. .*whetstone .*serve records them\.\n$/);
   const production = await openTrafficStore(join(folder, "store.sqlite"));
   const usage = { input: 1000, output: 500 };
   const of = (id: string, model: string, key: string) =>
@@ -63,9 +64,14 @@ test("costs: what was recorded, by the prices as they are now", async () => {
     { type: "cost", by: "model", name: "unpriced", calls: 1, input: 1000, output: 500, usd: 0, unpriced: 1 },
     { type: "total", calls: 3, input: 3000, output: 1500, usd: 2 * each, unpriced: 1 },
   ]);
+  const shown = (await run("costs")).out;
+  assert.match(shown, /unpriced +1 +1000 +500 +no price +1\n/);
+  assert.match(shown, /No price: unpriced\. .*whetstone .*prices set 'unpriced' 0\.25,2/);
   await run("prices", "set", "m", "2.5,20");
   assert.match((await run("costs", "--by", "key")).out, /k1 +2 +2000 +1000 +0\.0125 +1\n/);
   assert.match((await run("costs", "--since", "1s", "--by", "day")).out, /all/);
+  await run("prices", "set", "unpriced", "0,0");
+  assert.doesNotMatch((await run("costs")).out, /No price|no price/);
 });
 
 test("keys: a budget by day, by month or in all", async () => {

@@ -30,8 +30,17 @@ test("tasks shows the tasks that a run trained on, in words and as data; a wrong
   assert.equal(frontier.length, 4);
   assert.equal(tasks.reduce((n, { episodes }) => n + episodes, 0) % 4, 0);
   assert.ok(tasks.length > 3);
+  const byProgress = async (run: string) =>
+    (await inProcess(["tasks", run, ...store, "--order", "progress"])).out;
+  assert.match(await byProgress("run"), /No task has a change yet/);
   const wrong = await inProcess(["tasks", "run", ...store, "--order", "easiest"]);
   assert.equal(wrong.code, 2);
   assert.match(wrong.err, /hardest, progress, latest, most/);
   assert.equal((await inProcess(["tasks", "nothing", ...store])).code, 2);
+  const again = await inProcess([
+    ...["train", "--env", "bandit", "--engine", "tabular", "--iterations", "6", "--set", "tasks=200"],
+    ...["--out", join(folder, "again"), ...store],
+  ]);
+  assert.equal(again.code, 0, again.err);
+  assert.doesNotMatch(await byProgress("again"), /No task has a change yet/);
 });

@@ -61,6 +61,63 @@ test("a run that learnt nothing says so, with what it may be; one that learnt do
   assert.match(look({ success: byHeart }, { evaluations: flat }).findings[0]?.fix ?? "", /by heart/);
 });
 
+test("a learning rate of 0 is named whatever was measured, and too few iterations say nothing", () => {
+  const state = (curves: Record<string, Curve>, more: Partial<RunMeasurements> = {}) =>
+    look(curves, more).checks.find(({ check }) => check === "learnt")?.state;
+  const still = { learningRate: steady(3, 0) };
+  const [finding] = look(still).findings;
+  assert.equal(finding?.check, "learnt");
+  assert.match(finding.problem, /The learning rate was 0 throughout \(3 iterations\)/);
+  // by chance better, or solved from the start
+  const lucky = [evaluated("before", 0, 37), evaluated("after", 3, 80)];
+  assert.equal(state(still, { evaluations: lucky }), "found");
+  const solved = [evaluated("before", 0, 190), evaluated("after", 250, 190)];
+  assert.equal(state(still, { evaluations: solved }), "found");
+  const moving = { learningRate: curve(0, 0.1, 0.1) };
+  assert.equal(state(moving, { evaluations: lucky }), "passed");
+  assert.equal(state(moving, { evaluations: solved }), "not measured");
+  const short = [evaluated("before", 0, 37), evaluated("after", 3, 37)];
+  assert.equal(state(moving, { evaluations: short }), "not measured");
+});
+
+/** From one value to another in a straight line, with noise that repeats. */
+const line = (from: number, to: number, n = 60) =>
+  curve(...Array.from({ length: n }, (_, i) => from + ((to - from) * i) / n + 0.03 * Math.sin(7 * i)));
+
+test("a reward that rises while success falls is named, in training or on held-out tasks, and nothing else is blamed", () => {
+  const turned = { reward: line(0.5, 0.9), success: line(0.5, 0.1) };
+  const [finding, ...others] = look(turned).findings;
+  assert.equal(finding?.check, "opposed");
+  assert.match(
+    finding.problem,
+    /reward in training rose from 0\.5\d* to 0\.8\d* while success in training fell/,
+  );
+  assert.deepEqual(others, []);
+  const [fall, rise] = [
+    [evaluated("before", 0, 120), evaluated("after", 60, 60)],
+    [evaluated("before", 0, 60), evaluated("after", 60, 120)],
+  ];
+  const held = look({ ...turned, success: line(0.5, 0.5) }, { evaluations: fall! }).findings;
+  assert.deepEqual(
+    held.map(({ check }) => check),
+    ["learnt", "opposed"],
+  );
+  assert.match(held[1]!.problem, /while success on "test" fell from 60 % to 30 %/);
+  assert.match(held[0]!.fix, /The other findings say why/);
+  // tasks become harder
+  assert.deepEqual(found({ reward: line(0.5, 0.9), success: line(0.5, 0.4) }, { evaluations: rise! }), []);
+});
+
+test("a run whose reward and success move together, stand still or fall is not accused of opposing them", () => {
+  for (const [reward, success] of [
+    [line(0.2, 0.9), line(0.2, 0.9)],
+    [line(0.5, 0.5), line(0.5, 0.3)],
+    [line(0.5, 0.9), line(0.5, 0.47)],
+    [line(0.9, 0.5), line(0.9, 0.5)],
+  ] as const)
+    assert.ok(!found({ reward, success }).includes("opposed"));
+});
+
 test("a policy that was never rewarded is told from a constant reward and from one that solves all", () => {
   assert.deepEqual(found({ success: steady(5, 0), reward: steady(5, 0) }), ["rewarded"]);
   assert.match(
@@ -216,7 +273,7 @@ test("every check says whether it passed, found something, or had nothing to loo
   const states = Object.groupBy(report.checks, ({ state }) => state);
   assert.deepEqual(
     states.passed?.map(({ check }) => check),
-    ["environment", "rewarded", "headroom", "learnt", "success", "entropy", "reward", "gap"],
+    ["environment", "rewarded", "headroom", "learnt", "opposed", "success", "entropy", "reward", "gap"],
   );
   assert.deepEqual(
     states["not measured"]?.map(({ check }) => check),

@@ -21,6 +21,8 @@ interface Reader {
 
 /** Blocks that are not run, by `page#number`, and why. */
 export const notRun: Readonly<Record<string, string>> = {
+  "README.md#1": "`npm start` takes minutes, and `npm test` is what runs this",
+  "README.md#5": "a download of 92 MB, and ten minutes of training",
   "bench/README.md#1": "benches of minutes to hours, most of which need programs of others",
   "docs/adding-a-method.md#1": "a paper's folder that its reader writes in a clone",
   "docs/adding-a-method.md#2": "the same",
@@ -154,7 +156,16 @@ const gateway = "whetstone serve --upstream https://api.openai.com/v1 >/dev/null
 export const readers: Readonly<Record<string, Reader>> = {
   "README.md": {
     setUp: (folder) => write(folder, "my-agent.js", asking),
-    names: { "--iterations 40": "--iterations 3 --eval-tasks 10" },
+    names: {
+      "--iterations 40": "--iterations 3 --eval-tasks 10",
+      "init my-agent": "init my-agent\nsed -i 's/updates: 200/updates: 2/' my-agent/config.ts",
+      "npm start": "npm start -- --iterations 1 --eval-tasks 10\ncd ..",
+      "--env contextual-bandit --engine tabular":
+        "--env contextual-bandit --engine tabular --episodes 48 --seeds 2 --rates 10 --tuning-seeds 2",
+      // it takes minutes, and writes the evidence of the repository
+      "check igpo": "check --help",
+      "--env codewords --iterations 10": "--env codewords --iterations 1 --eval-tasks 4",
+    },
   },
   "docs/cli.md": { names: { "--iterations 30": "--iterations 3 --eval-tasks 10" } },
   "docs/closed-loop.md": {

@@ -163,3 +163,53 @@ test("only a store is replaced, and through a link what it leads to", async () =
   assert.ok(lstatSync(link).isSymbolicLink());
   assert.deepEqual(await ids(file), ["v1"]);
 });
+
+/** SQL that makes a copy hostile, and what is said of it. Nothing of it may run: views of this kind do not end. */
+const endless =
+  "with recursive n(name) as (select '001-runs' union all select name from n) select name from n";
+const hostile: Readonly<Record<string, string>> = {
+  "trigger t": "create trigger t after insert on records begin delete from records; end",
+  "view v": `create view v as ${endless}`,
+  "view metrics": `drop table metrics; create view metrics as ${endless}`,
+  "table notes": "create table notes (text)",
+  "index slow": "create index slow on runs (length(hex(zeroblob(400000000))))",
+  "table settings":
+    "drop table settings; create table settings (name text primary key, value text not null check (name <> 'x'))",
+  "table words": "create virtual table words using fts5(text)",
+  "table erased": "drop table erased",
+};
+for (const [what, sql] of Object.entries(hostile)) {
+  test(`a copy with or without its ${what} is refused, and nothing of it runs`, async () => {
+    const copy = join(folder, `hostile-${what}.sqlite`);
+    const to = join(folder, `from-hostile-${what}.sqlite`);
+    const { file, store } = await inUse(`before-${what}.sqlite`);
+    assert.equal((await inProcess(["backup", copy, "--store", file])).code, 0);
+    await store.close();
+    const database = new DatabaseSync(copy);
+    database.exec(sql);
+    database.close();
+    const made = await inProcess(["restore", copy, "--store", to]);
+    assert.equal(made.code, 1, made.err);
+    assert.match(
+      made.err,
+      new RegExp(
+        `got "${what}", which (no store holds|is missing), expected the tables and indexes.*nothing was replaced`,
+      ),
+    );
+    assert.ok(!existsSync(to));
+  });
+}
+
+test("a copy of an older store, or of one that SQLite has analysed, is restored", async () => {
+  const { file, store } = await inUse("older.sqlite");
+  await store.close();
+  const database = new DatabaseSync(file);
+  database.exec("alter table responses drop column head");
+  database.exec("delete from kysely_migration where name = '009-heads'");
+  database.exec("analyze");
+  database.close();
+  const to = join(folder, "from-older.sqlite");
+  const made = await inProcess(["restore", file, "--store", to]);
+  assert.equal(made.code, 0, made.err);
+  assert.deepEqual(await ids(to), ["v1"]);
+});

@@ -105,6 +105,23 @@ onEach(
   },
 );
 
+onEach("a head that cannot be one, or is larger than any, counts as absent", async (where) => {
+  await fill(where, many);
+  const before = await listed(where);
+  for (const head of [
+    "{",
+    "",
+    "null",
+    `{"tags":{},"opening":7}`,
+    `{"tags":[{}]}`,
+    `{"tags":{},"usage":{"input":"1","output":null}}`,
+    `{"tags":{"a":"${"x".repeat(70_000)}"},"opening":"of somebody else"}`,
+  ]) {
+    await run(where, `update responses set head = '${head}'`);
+    assert.deepEqual(await listed(where), before, head.slice(0, 80));
+  }
+});
+
 onEach("what a row says of itself is rewritten with it when older ones are erased", async (where) => {
   const store = await openTrafficStore(where);
   const turns = [0, 1, 2].map((turn) => served("s", turn));

@@ -221,6 +221,7 @@ test("another version's store, none at all, and a URL in place of a file are ref
   await backUp(url, copy);
 
   await restore(copy, newer, false);
+  await run(newer, "create table later (text)");
   await run(newer, "insert into kysely_migration (name, timestamp) values ('999-later', '')");
   for (const where of [join(folder, "there.sqlite"), empty])
     await assert.rejects(restore(newer, where, false), withCode("store.failed", /a newer version/));

@@ -270,8 +270,11 @@ onEach("filters, pages and summaries", async (where) => {
       named({ channel: "x" }),
       named({ kind: "score" }),
       named({ from: 2, until: 4 }),
+      named({ session: "a", parts: { responses: ["a-7", "a-8"], trajectories: ["a/0"] } }),
+      named({ session: "a", parts: { responses: ["a-8"], trajectories: [] } }),
+      named({ session: "b", parts: { responses: [], trajectories: ["b/0"] } }),
     ]),
-    ["12", "23", "2", "3", "1", "4", "23"],
+    ["12", "23", "2", "3", "1", "4", "23", "12", "1", "3"],
   );
   const summary = (await store.sessions({ limit: 2 })).map((s) => [
     s.id,

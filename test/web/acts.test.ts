@@ -3,6 +3,7 @@ import { after, before, describe } from "node:test";
 import type { ReceivedSignal } from "../../src/core/served.ts";
 import { noBrowser } from "../browser.ts";
 import { browser, onOnePage, pageTest } from "../pageTest.ts";
+import { served as servedResponse } from "../serve/memory.ts";
 import { folder } from "../train/world.ts";
 import { type Peopled, settled, show, showPeopled, watched } from "./world.ts";
 
@@ -251,6 +252,25 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     for (const path of ["/sessions", "/versions"]) await says(path, /could not be loaded/);
     await gone.close();
   });
+
+  pageTest(
+    "a store of traffic alone opens on its sessions, and shows that there are no runs to who asks",
+    async () => {
+      const served = await show(folder());
+      const fresh = await (await browser()).newPage();
+      try {
+        await served.production.write([{ kind: "response", response: servedResponse({ id: "r1" }) }]);
+        await fresh.goto(served.url);
+        await fresh.waitForURL(/[/]sessions$/);
+        await fresh.getByRole("heading", { name: "Sessions" }).waitFor();
+        await fresh.getByRole("link", { name: "Runs", exact: true }).click();
+        await fresh.getByRole("heading", { name: "No runs yet" }).waitFor();
+      } finally {
+        await fresh.close();
+        await served.close();
+      }
+    },
+  );
 
   pageTest("an empty store says on each page what would fill it", async () => {
     const empty = await show(folder());

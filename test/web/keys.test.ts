@@ -29,6 +29,14 @@ describe("keys, and what they find", { skip: noBrowser }, () => {
     await settled(page);
     const items = page.locator(".inbox > li");
     await items.nth(1).waitFor();
+    // two numbers only where a filter parts them, each by what it counts
+    const counts = page.getByRole("status");
+    assert.match(await counts.innerText(), /^2 shown\. \d+ of the last \d+ want a look$/);
+    await page.getByLabel("Channel").selectOption("");
+    await page.waitForURL(/inbox$/);
+    const all = await items.count();
+    assert.match(await counts.innerText(), new RegExp(`^${all} of the last \\d+ want a look$`));
+    await page.getByLabel("Channel").selectOption("comment");
     assert.equal(await items.count(), 2);
     await page.locator(".inbox > li:nth-child(1).here").waitFor();
     await page.keyboard.press("j");

@@ -1,7 +1,17 @@
 /** The checks of a run's health, in the order of their report. */
 import type { HealthCheck } from "./check.ts";
 import { collapsed, drifted, noisy, proposals } from "./collapseChecks.ts";
-import { drift, exploited, gap, gradient, headroom, learnt, stale } from "./learningChecks.ts";
+import {
+  drift,
+  exploited,
+  falling,
+  gap,
+  gradient,
+  headroom,
+  learnt,
+  opposed,
+  stale,
+} from "./learningChecks.ts";
 import {
   actions,
   constantReward,
@@ -10,7 +20,6 @@ import {
   entropy,
   environment,
   failures,
-  falling,
   rewarded,
 } from "./playChecks.ts";
 
@@ -23,6 +32,7 @@ export const healthChecks: readonly HealthCheck[] = [
   rewarded,
   headroom,
   learnt,
+  opposed,
   falling,
   entropy,
   collapsed,

@@ -1,8 +1,14 @@
 /** Checks of what is learnt: before and after, held-out tasks, drift and gradients. */
-import { intervalOfDifference, pairedInterval } from "../../common/statistics/statistics.ts";
+import {
+  intervalOfDifference,
+  leastSquares,
+  meanInterval,
+  pairedInterval,
+} from "../../common/statistics/statistics.ts";
+import { counted } from "../../common/text/counted.ts";
 import type { Interval } from "../../core/interval.ts";
 import { at, fewest, type HealthCheck, ofCurve, successOf, watchedCollapse } from "./check.ts";
-import { digits, endsOf, percent } from "./curves.ts";
+import { type Curve, digits, endsOf, percent } from "./curves.ts";
 import type { RunMeasurements } from "./measurements.ts";
 import { deadGroups, entropy, nearlyAll, rewarded } from "./playChecks.ts";
 
@@ -16,13 +22,25 @@ export const learnt: HealthCheck = {
   check: "learnt",
   title: "held-out success before and after",
   find: (run) => {
+    const rates = endsOf(run.curves.learningRate, 1);
+    if (rates?.largest === 0) {
+      return [
+        {
+          problem: `The learning rate was 0 throughout (${counted(rates.measured, "iteration")}): no weight changed, and nothing was learnt.`,
+          fix: "Set a learningRate above 0, or leave it out for the default.",
+          metric: "learningRate",
+          ...at(rates),
+        },
+      ];
+    }
     const pairs = beforeAndAfter(run);
     if (pairs.length === 0) return undefined;
     const [before, now] = pairs[0]!;
     const iterations = now.iteration - before.iteration;
-    if (before.success.mean >= nearlyAll || iterations < longEnough) return [];
     const all = pairs.map(([a, b]) => ({ a, b, difference: differenceOf(a, b) }));
     if (all.some(({ difference }) => difference.low > 0)) return [];
+    // too little was left to learn, or too little time to learn it in: neither is a success of the run
+    if (before.success.mean >= nearlyAll || iterations < longEnough) return undefined;
     const best = all.reduce((x, y) => (y.difference.mean > x.difference.mean ? y : x));
     const { a, b, difference } = best.difference.mean >= worthwhile ? best : all[0]!;
     const points = (x: number): string => `${x > 0 ? "+" : ""}${digits(100 * x)}`;
@@ -67,9 +85,80 @@ function beforeAndAfter({ evaluations }: RunMeasurements) {
   return pairs.filter(([a]) => order(a.split) === first);
 }
 
+/** Late less early values of a curve, where there are enough of both. */
+function changeOf(curve: Curve | undefined): Interval | undefined {
+  const values = curve?.value.filter(Number.isFinite) ?? [];
+  if (values.length < 2 * fewest) return undefined;
+  const part = Math.max(fewest, Math.ceil(values.length / 10));
+  return intervalOfDifference(meanInterval(values.slice(0, part)), meanInterval(values.slice(-part)));
+}
+
+/** Correlation of two curves over the iterations of both; NaN where one of them does not vary. */
+function correlationOf(a: Curve | undefined, b: Curve | undefined): number {
+  const other = new Map(b?.iteration.map((at, i) => [at, b.value[i]!]));
+  const pairs = (a?.iteration ?? [])
+    .map((at, i) => [a!.value[i]!, other.get(at) ?? Number.NaN] as const)
+    .filter(([x, y]) => Number.isFinite(x + y));
+  const { xx, xy, yy } = leastSquares(
+    pairs.map(([x]) => x),
+    pairs.map(([, y]) => y),
+  );
+  return xy / Math.sqrt(xx * yy);
+}
+
+/** A fall of success that matters, if it is none of chance. */
+const harmful = 0.05;
+
+export const opposed: HealthCheck = {
+  check: "opposed",
+  title: "whether reward and success move together",
+  find: (run) => {
+    const paid = changeOf(run.curves.reward);
+    if (!paid) return undefined;
+    const trained = changeOf(run.curves.success);
+    const heldOut = beforeAndAfter(run).map(([a, b]) => ({ a, b, change: differenceOf(a, b) }));
+    if (!trained && heldOut.length === 0) return undefined;
+    // where all is over within few iterations, means of the early ones say little, and these say it
+    const isOpposite = correlationOf(run.curves.reward, run.curves.success) <= -0.5;
+    if (!(paid.low > 0 || (isOpposite && paid.mean > 0))) return [];
+    const worse = heldOut.find(({ change }) => change.high < 0 && change.mean <= -harmful);
+    // tasks of training may become harder while the policy becomes better
+    const better = heldOut.some(({ change }) => change.low > 0);
+    const worseInTraining = trained && trained.mean <= -harmful && (trained.high < 0 || isOpposite);
+    if (!worse && (better || !worseInTraining)) return [];
+    const reward = endsOf(run.curves.reward, 1)!;
+    const success = successOf(run)!;
+    const fell = worse
+      ? `success on "${worse.b.split}" fell from ${percent(worse.a.success.mean)} to ${percent(worse.b.success.mean)}`
+      : `success in training fell from ${percent(success.early)} to ${percent(success.late)}`;
+    return [
+      {
+        severity: "error",
+        problem: `The reward in training rose from ${digits(reward.early)} to ${digits(reward.late)} while ${fell}: the policy learns to fail.`,
+        fix: "Check the sign of the rewards, what act() calls a success, and whether a part of the reward can be earned without succeeding.",
+        next: `whetstone validate ${run.env}`,
+        metric: "reward",
+        episodes: "all",
+        ...at(reward),
+      },
+    ];
+  },
+};
+
+export const falling = ofCurve("success", "success in training", "success", fewest, ({ early, late }, run) =>
+  // where the reward rose meanwhile, smaller steps are no cure: that is another check's
+  late >= early - 0.15 || opposed.find(run)?.length
+    ? undefined
+    : {
+        problem: `Success in training fell from ${percent(early)} to ${percent(late)}.`,
+        fix: "Unless tasks became harder, steps are too large: lower the learning rate.",
+        episodes: "all",
+      },
+);
+
 /** What else was seen that explains why nothing was learnt. */
 function causesOf(run: RunMeasurements, trainedShare: number): string {
-  const others = [rewarded, deadGroups, entropy].some(({ find }) => (find(run)?.length ?? 0) > 0);
+  const others = [rewarded, opposed, deadGroups, entropy].some(({ find }) => (find(run)?.length ?? 0) > 0);
   const success = successOf(run, fewest);
   if (others) return "The other findings say why.";
   if (trainedShare === 0 && success && success.late > success.early + 0.1)

@@ -69,16 +69,6 @@ export const cutOff: HealthCheck = {
   },
 };
 
-export const falling = ofCurve("success", "success in training", "success", fewest, ({ early, late }) =>
-  late >= early - 0.15
-    ? undefined
-    : {
-        problem: `Success in training fell from ${percent(early)} to ${percent(late)}.`,
-        fix: "Unless tasks became harder, steps are too large: lower the learning rate.",
-        episodes: "all",
-      },
-);
-
 /** Success that counts as having nothing left to learn. */
 export const nearlyAll = 0.9;
 

@@ -1,4 +1,5 @@
 /** Exports trained weights for other tools. */
+import { resolve } from "node:path";
 import { WhetstoneError } from "../../core/errors.ts";
 import { readCheckpoint, readModel, writeModel } from "./checkpoint.ts";
 import type { ModelFolder } from "./folder.ts";
@@ -22,10 +23,10 @@ async function readAdapted({ adapter: from, base }: AdapterOf) {
 /** @param from a checkpoint folder, or an adapter of another tool. */
 async function readAdapter(from: string | AdapterOf) {
   if (typeof from === "string") {
-    const { architecture, contents } = await readCheckpoint(from);
-    return { ...architecture, tensors: contents.weights };
+    const { architecture, contents, base } = await readCheckpoint(from);
+    return { ...architecture, tensors: contents.weights, base: base?.id ?? base?.path ?? resolve(from) };
   }
-  return await readAdapted(from);
+  return { ...(await readAdapted(from)), base: resolve(from.base) };
 }
 
 /** @param from a checkpoint folder, or an adapter of another tool. */
@@ -38,11 +39,12 @@ async function readMerged(from: string | AdapterOf): Promise<ModelFolder> {
 /**
  * Writes the adapter of a checkpoint for PEFT, and for servers that load PEFT adapters. An adapter of another tool is
  * validated, and its targets are written into the config.
- * @param to an existing folder. @param base the base model that the adapter's config names: a folder or a Hub id.
+ * @param to an existing folder. @param stated the base model that the adapter's config names: a folder or a Hub id. Default: the Hub id or the
+ * absolute path of the one that it was trained on, which is the checkpoint itself where the base lies beside the adapter.
  * @throws WhetstoneError `checkpoint.damaged`; `capability.missing` when the model was trained without an adapter.
  */
-export async function exportAdapter(from: string | AdapterOf, to: string, base: string): Promise<void> {
-  const { config, adapter, tensors } = await readAdapter(from);
+export async function exportAdapter(from: string | AdapterOf, to: string, stated?: string): Promise<void> {
+  const { config, adapter, tensors, base } = await readAdapter(from);
   if (!adapter) {
     throw new WhetstoneError("capability.missing", {
       where: String(from),
@@ -51,7 +53,7 @@ export async function exportAdapter(from: string | AdapterOf, to: string, base: 
       fix: "Export the weights as safetensors instead.",
     });
   }
-  await writePeft(to, config, adapter, tensors, base);
+  await writePeft(to, config, adapter, tensors, stated ?? base);
 }
 
 /**

@@ -27,10 +27,10 @@ import { chatCompletions, type Protocol, readBy } from "./protocol.ts";
 import { isPlain, type Underway } from "./record.ts";
 import { clientGone, type HowEnded, type Passing, relayed, unpassable, unreachable, whole } from "./relay.ts";
 import { responses } from "./responses.ts";
-import { type GatewayState, type RunningCall, runningCalls } from "./runningCalls.ts";
+import { type GatewayState, type NewCall, type RunningCall, runningCalls } from "./runningCalls.ts";
 import { sessionAccess } from "./sessionAccess.ts";
 import { type SessionTable, sessionTable } from "./sessions.ts";
-import type { Spending } from "./spending.ts";
+import type { Purse, Spending } from "./spending.ts";
 import { closing, notSpoken, passedUnrecorded } from "./unrecorded.ts";
 import type { LiveVersions } from "./versions.ts";
 
@@ -137,7 +137,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const plain = assembler(answerer.exact ?? "raw", isPlain(asked, answerer));
       const growing = reader ? readBy(reader, plain) : plain;
       const keepsId = ask.asIs === true;
-      const paid = purse?.hold(chosen.version, asked.model, tokensInMessages(asked.prompt), asked.body);
+      const paid = purse && paidBy(purse, underway);
       const call = calls.begin({ underway, growing, durable, resumed, keepsId, ...(paid && { paid }) });
       return await answer(c, call, send, ask, ask.body ?? sentFor(c.var.caller, read));
     };
@@ -174,6 +174,11 @@ export function gateway(options: GatewayOptions): Gateway {
 
 /** Before `/v1`: the base URL may name the user and session. */
 const bases = ["", "/session/:session", "/user/:user", "/user/:user/session/:session"];
+
+function paidBy(purse: Purse, { chosen, asked }: Underway): NonNullable<NewCall["paid"]> {
+  const back = purse.hold(chosen.version, asked.model, tokensInMessages(asked.prompt), asked.body);
+  return (response) => back(response && purse.costOf(response));
+}
 
 /** Every recorded response can be named by a later request. */
 const noting = (

@@ -2,6 +2,7 @@
 
 import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { Recorder } from "../../store/trafficStore.ts";
 import type { Answered } from "./answerer.ts";
@@ -31,8 +32,8 @@ export interface NewCall {
   readonly resumed: Promise<boolean> | undefined;
   /** Whether the client keeps the id that the upstream gave its answer. */
   readonly keepsId: boolean;
-  /** Called once the call has ended and was counted. */
-  readonly paid?: () => void;
+  /** Called once the call has ended and was counted. The first call counts. @param response as it was recorded; undefined where that failed. */
+  readonly paid?: (response?: ServedResponse) => void;
 }
 
 export interface RunningCall extends NewCall {
@@ -85,8 +86,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
   const recording = new Set<Promise<void>>();
   /** Upstreams' ids that calls are recorded under, the latest; not every upstream's ids are unique. */
   const taken = new Set<Id>();
-  let [unrecorded, passed] = [0, 0];
-  let running = 0;
+  let [running, unrecorded, passed] = [0, 0, 0];
   let draining = false;
   let drained = (): void => {};
 
@@ -109,7 +109,8 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
     const exact = answered?.tokens ? withTokens(result.choices, answered.tokens()) : result.choices;
     const choices = status === "failed" ? [] : exact;
     const ending = now();
-    const of = { session: opened.session, response: id };
+    // never the session's name, which may be a person's and would outlive its erasure: the store knows it by this id
+    const of = { response: id };
     const theirs = { ...opened, ...(user === undefined ? {} : { user }), at: ending };
     // the session's trajectories are unknown: name one after the call, since reusing a name would merge two trajectories
     if (!known) sessions.abandon(opened);
@@ -118,7 +119,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       : { trajectory: `${opened.session}/${id}`, turn: 0 };
     if (place.cut && choices.length > 0) {
       trajectoryCuts[place.cut] = (trajectoryCuts[place.cut] ?? 0) + 1;
-      log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`, of);
+      log(`${id}: a new trajectory of its session begins (${place.cut})`, of);
     }
     if (status !== "complete")
       log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`, { level: "warning", ...of });
@@ -131,6 +132,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
     });
     if (durable) await recorder.recordDurably(response);
     else recorder.record(response);
+    call.paid?.(response);
   }
 
   return {
@@ -155,18 +157,14 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
           if (ended === undefined) {
             const mine = record(this, how).finally(() => {
               recording.delete(mine);
-              call.paid?.();
               // in case recording failed before
+              call.paid?.();
               sessions.abandon(opened);
               leave();
             });
             if (!call.durable)
               mine.catch((e: unknown) =>
-                log(`${id} was not recorded: ${messageOf(e)}`, {
-                  level: "error",
-                  session: opened.session,
-                  response: id,
-                }),
+                log(`${id} was not recorded: ${messageOf(e)}`, { level: "error", response: id }),
               );
             if (call.resumed) recording.add(mine);
             ended = mine;

@@ -16,6 +16,7 @@ import { type Refused, refusal } from "../refusal.ts";
 import { isLoopback } from "../requestOrigin.ts";
 import { versionRoutes } from "../versions.ts";
 import { gateway } from "./gateway.ts";
+import { belowBase } from "./passThrough.ts";
 import type { GatewayState } from "./runningCalls.ts";
 import { sessionTable } from "./sessions.ts";
 import { spending } from "./spending.ts";
@@ -130,9 +131,10 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .all("/session/*", (c) => c.notFound())
     .all("/user/*", (c) => c.notFound())
     .route("/", options.pages?.(door) ?? new Hono<Gated>())
-    .notFound((c) =>
-      refusal({ ...nowhere, message: `${nowhere.message} Not ${c.req.method} ${c.req.path}.` }),
-    )
+    .notFound((c) => {
+      const more = !options.passThrough && belowBase(c.req.url) !== undefined ? ` ${passable}` : "";
+      return refusal({ ...nowhere, message: `${nowhere.message} Not ${c.req.method} ${c.req.path}.${more}` });
+    })
     .onError(failed(log));
   const server = limitedServer((request, env: Env) => app.fetch(request, env));
   const url = await bound(server, host, port);
@@ -173,6 +175,10 @@ async function atMost(ms: number, what: Promise<void>): Promise<void> {
   await Promise.race([what, late]);
   clearTimeout(timer);
 }
+
+/** For who calls what an upstream may have, such as files or images. */
+const passable =
+  "A server that is started with whetstone serve --pass-through passes every other path below /v1 to the upstream.";
 
 const nowhere: Refused = {
   status: 404,

@@ -16,11 +16,13 @@ export interface Purse {
   refusal(version: Id, model: string, body?: JsonObject): Refused | undefined;
   /**
    * Holds back what a call may cost while it runs. @param input tokens of its prompt. @param body of the request, which may limit the output.
-   * @returns gives it back: a recorded call is counted by then.
+   * @returns gives it back, once: the call is counted by then. Its dollars show what the next ones may cost beyond their requests.
    */
-  hold(version: Id, model: string, input: number, body: JsonObject): () => void;
-  /** Counts a call that is not recorded. */
-  note(version: Id, model: string, tokens: Tokens): void;
+  hold(version: Id, model: string, input: number, body: JsonObject): (usd?: number) => void;
+  /** Counts a call that is not recorded. @returns its dollars. */
+  note(version: Id, model: string, tokens: Tokens): number;
+  /** Dollars of a recorded call. */
+  costOf(response: ServedResponse): number;
 }
 
 /** What keys with a budget have spent. */
@@ -34,8 +36,12 @@ export interface Spending {
 interface Spent {
   readonly from: number;
   usd: number;
-  /** Dollars that running calls may cost. */
+  /** Calls that run now. */
+  running: number;
+  /** Dollars that running calls may cost, by their requests. */
   held: number;
+  /** Most dollars that a call has cost beyond its request: the next ones may as well, since not every backend keeps to limits. */
+  beyond: number;
   /** Ids of the calls that were counted while the store is read. */
   readonly counted: Set<Id>;
   reading: boolean;
@@ -46,7 +52,8 @@ const fresh = 2000;
 
 /**
  * Sums are kept in memory; the first call of a key in a period reads what is stored of it. Several servers on one store count
- * each other's calls only then. Calls that run at the same time may exceed a budget by what they cost beyond what is held back.
+ * each other's calls only then. Calls that run at the same time may exceed a budget by what they cost beyond what is held back; there are
+ * at most {@link mostRunning} of them.
  */
 export function spending(
   production: Pick<TrafficStore, "responses" | "prices" | "versions">,
@@ -83,7 +90,7 @@ export function spending(
   async function sumOf(key: Id, from: number, prices: PriceTable): Promise<Spent> {
     let known = spent.get(key);
     if (known?.sum.from !== from) {
-      const sum: Spent = { from, usd: 0, held: 0, counted: new Set(), reading: true };
+      const sum: Spent = { from, usd: 0, running: 0, held: 0, beyond: 0, counted: new Set(), reading: true };
       known = { sum, ready: read(key, sum, prices) };
       spent.set(key, known);
       // read again by the next call
@@ -105,7 +112,9 @@ export function spending(
           const unpriced = prices.of(version, model).find(({ price }) => price === undefined);
           if (unpriced) return noPrice(unpriced.model);
           if (sum.usd >= budget.usd) return isSpent(budget, now());
-          return sum.held > 0 && sum.usd + sum.held >= budget.usd ? isHeld : undefined;
+          if (sum.running >= mostRunning) return manyRunning;
+          const held = sum.held + sum.running * sum.beyond;
+          return held > 0 && sum.usd + held >= budget.usd ? isHeld : undefined;
         },
         hold(version, model, input, body) {
           const tokens = { input, output: outputOf(body) };
@@ -114,18 +123,24 @@ export function spending(
             ...prices.of(version, model).map(({ price }) => (price ? dollars(price, tokens) : 0)),
           );
           sum.held += usd;
+          sum.running++;
           let isHolding = true;
-          return () => {
-            if (isHolding) sum.held -= usd;
+          return (cost = 0) => {
+            if (!isHolding) return;
             isHolding = false;
+            sum.running--;
             // sums of fractions do not come back to nothing
-            if (sum.held < 1e-9) sum.held = 0;
+            sum.held = sum.running === 0 ? 0 : sum.held - usd;
+            sum.beyond = Math.max(sum.beyond, cost - usd);
           };
         },
         note(version, model, tokens) {
           const [priced] = prices.of(version, model);
-          if (priced?.price !== undefined) sum.usd += dollars(priced.price, tokens);
+          const usd = priced?.price === undefined ? 0 : dollars(priced.price, tokens);
+          sum.usd += usd;
+          return usd;
         },
+        costOf: (response) => prices.costOf(response) ?? 0,
       };
     },
     note(response) {
@@ -145,6 +160,9 @@ const paidElsewhere = ["background", "models", "fallbacks"] as const;
 const isNothing = (value: Json | undefined): boolean =>
   (value ?? false) === false || (Array.isArray(value) && value.length === 0);
 
+/** Most calls of a key with a budget that run at the same time: nobody knows what the first of them cost before they end. */
+const mostRunning = 32;
+
 /** Tokens that an answer may have, as the request limits them, by the largest that it states: many clients state limits that no answer comes near. */
 function outputOf(body: JsonObject): number {
   const limits = [body.max_tokens, body.max_completion_tokens, body.max_output_tokens];
@@ -162,6 +180,10 @@ const isHeld: Refused = {
   message:
     "The rest of this key's budget is held back for calls that are running. Ask again when they have ended.",
   retryAfter: 1,
+};
+const manyRunning: Refused = {
+  ...isHeld,
+  message: `This key has a budget, and ${mostRunning} of its calls are running, as many as may at once. Ask again when one has ended.`,
 };
 const unseenCost = (field: string): Refused => ({
   status: 403,

@@ -62,7 +62,7 @@ export const passedUnrecorded =
     const mine = { "x-whetstone-version": chosen.version };
     const gone = c.req.raw.signal;
     const leave = calls.beginUnrecorded();
-    const paid = purse?.hold(chosen.version, model, tokensIn(read.bytes.length), { max_tokens: 0 });
+    const back = purse?.hold(chosen.version, model, tokensIn(read.bytes.length), { max_tokens: 0 });
     try {
       const answered = await send({
         body: counted(route, read.json, chosen.answerer) ?? sentFor(c.var.caller, read),
@@ -76,13 +76,13 @@ export const passedUnrecorded =
         requireBounded(length);
         chunks.push(chunk);
       }
-      if (answered.status < 400) purse?.note(chosen.version, model, tokensRead(chunks, read.bytes));
+      if (answered.status < 400) back?.(purse?.note(chosen.version, model, tokensRead(chunks, read.bytes)));
       const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
       return await sendResponse(c, head, Buffer.concat(chunks));
     } catch (e) {
       return gone.aborted ? new Response(null, { status: 499 }) : unreachable(messageOf(e), mine);
     } finally {
-      paid?.();
+      back?.();
       leave();
     }
   };

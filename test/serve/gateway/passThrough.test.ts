@@ -350,6 +350,15 @@ test("a body that is too long is refused, whether it states its length or not", 
 
 test("without the option nothing is passed", async () => {
   const before = got.length;
-  assert.equal((await fetch(`${shut.url}/v1/files/file-1`)).status, 404);
+  const refused = async (path: string) => {
+    const answer = await fetch(shut.url + path);
+    assert.equal(answer.status, 404, path);
+    return await answer.text();
+  };
+  for (const path of ["/v1/files/file-1", "/session/s1/v1/images/generations"])
+    assert.match(await refused(path), /started with whetstone serve --pass-through passes/);
+  // no option makes these answer
+  for (const path of ["/v1/feedback/x", "/session/s1/x"])
+    assert.doesNotMatch(await refused(path), /pass-through/);
   assert.equal(got.length, before);
 });

@@ -29,11 +29,13 @@ let files = 0;
 const usage = { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 };
 
 async function serving(file = join(folder, `${files++}.sqlite`)) {
-  const upstream = await scripted((body, response, request) => {
+  const upstream = await scripted(async (body, response, request) => {
     if (request.url?.endsWith("/embeddings")) {
       response.setHeader("content-type", "application/json");
       return response.end(JSON.stringify({ data: [], usage }));
     }
+    // long enough for all calls of a test to come at the same time
+    if (body.max_tokens === 1) await new Promise((resolve) => setTimeout(resolve, 1000));
     const choice = { index: 0, finish_reason: "stop" };
     const message = { role: "assistant", content: "hi" };
     if (body.stream !== true) {
@@ -154,6 +156,48 @@ test("embeddings are paid from the budget as well; a model without a price is re
   assert.equal(await priced.embed(other), 429);
   assert.equal((await priced.chat(other)).status, 429);
   await priced.close();
+});
+
+test("two hundred calls at once whose upstream ignores their limits overspend by what thirty-two cost, and then no call is made", async () => {
+  const there = await serving();
+  await there.production.putPrice({ id: "m", input: 1, output: 1 });
+  const key = await there.key({ usd: 1, per: "day" });
+  const calls = Array.from({ length: 200 }, () => there.chat(key, { max_tokens: 1 }));
+  const answers = await Promise.all(calls);
+  const { length } = answers.filter(({ status }) => status === 200);
+  assert.equal(length, 32);
+  assert.equal(there.upstream.asked.length, length);
+  assert.ok(answers.every(({ status, text }) => status === 200 || /budget_spent/.test(text)));
+  assert.equal((await there.chat(key, { max_tokens: 1 })).status, 429);
+  assert.equal(there.upstream.asked.length, length, "nothing was asked any more");
+  await there.close();
+});
+
+test("what calls cost beyond their requests is held back for the next ones", async () => {
+  const keeping = spending(
+    {
+      prices: async () => [{ id: "m", input: 1, output: 1 }],
+      versions: async () => [],
+      async *responses() {},
+    },
+    () => 0,
+  );
+  const purse = (await keeping.purse({ key: "k", budget: { usd: 4, per: "ever" } }))!;
+  const begin = (): ReturnType<typeof purse.hold> | undefined =>
+    purse.refusal("v", "m") ? undefined : purse.hold("v", "m", 0, { max_tokens: 1 });
+  const begun = (): number => {
+    const calls = Array.from({ length: 50 }, begin).flatMap((back) => back ?? []);
+    for (const back of calls) back();
+    return calls.length;
+  };
+  assert.equal(begun(), 32, "as many as may run at once");
+  const first = begin()!;
+  first(purse.note("v", "m", { input: 0, output: 1_000_000 }));
+  assert.equal(begun(), 3, "three dollars are left, and a call may cost one");
+  assert.equal(begun(), 3, "what was held back came back");
+  const embedded = begin()!;
+  embedded(purse.note("v", "m", { input: 3_000_000, output: 0 }));
+  assert.equal(begin(), undefined);
 });
 
 test("what is recorded while the store is read counts once; a new day begins with nothing", async () => {

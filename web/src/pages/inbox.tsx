@@ -113,17 +113,21 @@ function Filled({ page: { items, waiting } }: { readonly page: InboxPage }) {
   }, []);
   useKeys(keys);
   const plain = shown.filter((item) => !isLesson(item) && !item.reviewed);
+  const isNarrowed = Object.values(address.query).some(Boolean);
   return (
     <>
       <h1>Inbox</h1>
       <Filters items={items} address={address} />
       <p class="tools">
         <span role="status" class="faint">
-          {waiting} of the last {items.length} wait, {shown.length} shown
+          {isNarrowed && `${shown.length} shown. `}
+          {waiting} of the last {items.length} want a look
         </span>
         {plain.length > 1 && (
           <button type="button" onClick={() => tell(plain, "seen")}>
-            All {plain.length} shown are seen
+            {plain.length === shown.length
+              ? `All ${plain.length} are seen`
+              : `The ${plain.length} without a correction are seen`}
           </button>
         )}
         <span class="faint">j k move · a accept · r reject · s seen</span>

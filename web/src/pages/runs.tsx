@@ -1,8 +1,10 @@
 /** All runs, the last started first, as they go on: to find, sort, tag, put away and compare. */
 import { signal } from "@preact/signals";
 import { memo } from "preact/compat";
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import type { RunRow, RunsChange } from "../../../src/serve/dashboard/types.ts";
+import type { SessionsBody } from "../../../src/serve/records.ts";
 import { ask, messageOf, useEvents } from "../api.ts";
 import { type InAddress, useInAddress } from "../parts/inAddress.ts";
 import { useNear } from "../parts/near.ts";
@@ -42,6 +44,29 @@ const total = signal<number | undefined>(undefined);
 /** Ids, in the order in which they were chosen: the first method is what the others are compared with. */
 const chosen = signal<readonly string[]>([]);
 const trouble = signal("");
+
+/** Whether the dashboard was opened at its start address and has not been left since: who clicks Runs later means runs. */
+let isOpening = location.pathname === "/";
+
+/** Where only traffic was stored, the start address leads to it. @returns whether that is not known yet. */
+function useStart(): boolean {
+  const { route } = useLocation();
+  const [isAsking, setAsking] = useState(isOpening);
+  const runs = total.value;
+  useEffect(() => {
+    if (!isOpening || runs === undefined) return;
+    isOpening = false;
+    const lead = async (): Promise<void> => {
+      if (runs > 0) return;
+      const { sessions } = await ask<SessionsBody>("/v1/sessions?limit=1");
+      if (sessions.length > 0 && location.pathname === "/") route("/sessions", true);
+    };
+    void lead()
+      .catch(() => {})
+      .finally(() => setAsking(false));
+  }, [runs]);
+  return isAsking;
+}
 
 /** Changes that no frame has shown yet. */
 let unseen: RunsChange[] = [];
@@ -138,7 +163,8 @@ export function Runs() {
   const wish = wishIn(query);
   const inOrder = useMemo(() => sorted(known.value.values(), wish), [known.value, wish.by, wish.down]);
   const shown = useMemo(() => fitting(inOrder, wish), [inOrder, query]);
-  if (total.value === undefined) return <Waiting what="runs" />;
+  const isAsking = useStart();
+  if (total.value === undefined || (total.value === 0 && isAsking)) return <Waiting what="runs" />;
   if (total.value === 0) {
     return (
       <Empty>
