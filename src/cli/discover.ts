@@ -5,6 +5,7 @@ import { basename, extname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { replaceFile } from "../common/files/files.ts";
 import { counted } from "../common/text/counted.ts";
+import { printable } from "../common/text/oneLine.ts";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { type Archive, bestOf, lineageOf, type Strategy } from "../discover/archive.ts";
 import {
@@ -186,7 +187,8 @@ async function report(out: string, problem: Problem, archive: Archive | undefine
   const best = archive && bestOf(archive);
   if (!archive || !best) {
     // a search that was finished before is resumed: nothing was chosen
-    if (existsSync(file)) io.say(`Finished before: ${file}`, await readFile(join(out, "best.txt"), "utf8"));
+    if (existsSync(file))
+      io.say(`Finished before: ${file}`, printable(await readFile(join(out, "best.txt"), "utf8")));
     return;
   }
   const lineage = lineageOf(archive, best).map(({ candidate, score, at }) => ({ candidate, score, at }));
@@ -202,7 +204,8 @@ async function report(out: string, problem: Problem, archive: Archive | undefine
   io.record({ type: "done", out, ...summary });
   io.say(
     "",
-    best.candidate,
+    // a model may have written it
+    printable(best.candidate),
     "",
     ...folded(
       io,

@@ -1,6 +1,6 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
 import { totalmem } from "node:os";
-import { oneLine } from "../common/text/oneLine.ts";
+import { jsonLine, oneLine } from "../common/text/oneLine.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Version } from "../core/served.ts";
@@ -63,7 +63,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
   const log: Log = (message, { level = "info", ...of } = {}) =>
     io.error(
       flags.log === "json"
-        ? JSON.stringify({ time: new Date().toISOString(), level, message, ...of })
+        ? jsonLine({ time: new Date().toISOString(), level, message, ...of })
         : oneLine(message),
     );
   const store = await openRunStore(flags.store, "own thread");

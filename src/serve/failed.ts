@@ -13,11 +13,14 @@ export const failed =
     const refused = storeRefusal(e) ?? broken;
     // the path as it was sent: a decoded path could inject log lines
     if (refused.status >= 500) {
-      const route = `${c.req.method} ${new URL(c.req.url).pathname}`;
+      const route = `${c.req.method} ${new URL(c.req.url).pathname.replaceAll(named, "/$1/…")}`;
       log(`${route}: ${messageOf(e)}`, { level: "error", route });
     }
     return refusal(refused);
   };
+
+/** Names in paths may be those of people, and logs outlive what is erased. */
+const named = /\/(sessions?|users?)\/[^/]+/gi;
 
 const broken: Refused = {
   status: 500,

@@ -56,9 +56,11 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
     }
     try {
       const responses: ServedResponse[] = [];
+      const taken = new Set<Id>();
       for (const draft of spans.responses) {
-        const known = responses.some(({ id }) => id === draft.id) || (await production.response(draft.id));
-        if (!known) responses.push(await placed(draft));
+        if (taken.has(draft.id) || (await production.response(draft.id))) continue;
+        taken.add(draft.id);
+        responses.push(await placed(draft));
       }
       const batch: Write[] = [
         ...responses.map((response) => ({ kind: "response" as const, response })),

@@ -51,6 +51,7 @@ function onDialect(dialect: Dialect, file: string, close: () => Promise<void>): 
     async scrub() {
       await sql`vacuum`.execute(db);
       await sql`pragma wal_checkpoint(truncate)`.execute(db);
+      return [];
     },
     async *contents() {
       for (const part of [file, `${file}-wal`]) if (existsSync(part)) yield bytesOfFile(part);

@@ -11,8 +11,11 @@ export interface Database {
   readonly db: Kysely<Tables>;
   /** Set if the database runs in a worker thread: writes rows in one transaction, with one message to the thread. */
   readonly write?: (secret: Buffer, rows: Rows) => Promise<RowsWritten>;
-  /** Overwrites deleted data in free pages and the log. Takes as long as copying the database. */
-  scrub(): Promise<void>;
+  /**
+   * Overwrites deleted data in free pages and the log. Takes as long as copying the database.
+   * @returns what it may not overwrite or search for remains, where the database gives it less than all rights.
+   */
+  scrub(): Promise<readonly string[]>;
   /** The bytes of each of its files, if this process may read them. */
   contents(): AsyncIterable<AsyncIterable<Uint8Array>>;
   /** Places outside the store's reach where deleted rows may remain. */

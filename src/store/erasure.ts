@@ -62,7 +62,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
   await noteErased(db, secret, gone);
   const parts = await eraseParts(db, madeFrom(gone));
   const entries = await eraseEntries(db, (from) => madeFrom(gone)({ from }));
-  await database.scrub();
+  const unscrubbed = await database.scrub();
   const erasure: Erasure = {
     id: randomUUID(),
     at: Date.now(),
@@ -76,7 +76,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
       bytes: await findBytes(database, gone),
       exports: await findInExports(db, gone),
     },
-    unseen: [...database.unseen, ...learnt],
+    unseen: [...unscrubbed, ...database.unseen, ...learnt],
   };
   await addRecord(db, "erasure", { ...erasure, what: pseudonym(secret, what) });
   return erasure;

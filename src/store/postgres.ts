@@ -107,7 +107,7 @@ export async function columnsOf(
   return rows;
 }
 
-async function scrub(db: Kysely<Tables>): Promise<void> {
+async function scrub(db: Kysely<Tables>): Promise<readonly string[]> {
   await unread(db);
   for (const table of tables) {
     await forgetStatistics(db, table);
@@ -118,6 +118,29 @@ async function scrub(db: Kysely<Tables>): Promise<void> {
   await sql`vacuum full pg_catalog.pg_statistic`.execute(db);
   // flushes the rewritten files; without the permission, the server's next automatic checkpoint does it
   await sql`checkpoint`.execute(db).catch(unlessDenied);
+  return [
+    ...((await owns(db))
+      ? []
+      : [
+          "deleted rows in the files of the tables, and their statistics: this role does not own them; let their owner run VACUUM FULL and ANALYZE",
+        ]),
+    ...((await mayRead(db)) ? [] : ["the tables' files, which this role may not read"]),
+  ];
+}
+
+async function owns(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ all: boolean | null }>`
+    select bool_and(pg_has_role(relowner, 'usage')) as all from pg_class
+    where relname in (${sql.join(tables)}) and relnamespace = current_schema()::regnamespace
+  `.execute(db);
+  return rows[0]?.all === true;
+}
+
+async function mayRead(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select has_function_privilege('pg_read_binary_file(text, bigint, bigint, boolean)', 'execute') as may
+  `.execute(db);
+  return rows[0]?.may === true;
 }
 
 const denied = "42501";
@@ -142,10 +165,7 @@ async function* fileContents(db: Kysely<Tables>): AsyncGenerator<AsyncIterable<U
       union select indexrelid from pg_index where indrelid in (select oid from stored)
     ) as files
   `.execute(db);
-  const { rows: may } = await sql<{ may: boolean }>`
-    select has_function_privilege('pg_read_binary_file(text, bigint, bigint, boolean)', 'execute') as may
-  `.execute(db);
-  if (may[0]?.may !== true) return;
+  if (!(await mayRead(db))) return;
   for (const { path } of rows) yield blocksOf(db, path);
 }
 

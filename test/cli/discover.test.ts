@@ -169,3 +169,20 @@ test("a model behind an API writes whole candidates, which it is told the scores
   // the last one is the evaluation that ends every run
   assert.match(asked.at(-2)!, /twelve 0s and 1s[\s\S]*Its score is \d/);
 });
+
+test("what a model wrote as the best candidate steers no terminal", async () => {
+  const file = join(folder, "steering.ts");
+  writeFileSync(
+    file,
+    `export default {
+       name: "steering", summary: "anything", starts: ["a"], optimum: 2,
+       score: (text) => text.length,
+       moves: { of: () => ["more"], apply: (text) => text + "\\u001b[2J\\u202e" },
+     };`,
+  );
+  const out = join(folder, "steering");
+  const { code, out: said } = await inProcess(["discover", file, "--evaluations", "20", "--out", out]);
+  assert.equal(code, 0);
+  assert.match(said, /a\\u001b\[2J\\u202e/);
+  assert.ok(!said.includes("\u001b") && !said.includes("\u202e"));
+});

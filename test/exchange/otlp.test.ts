@@ -356,6 +356,27 @@ for (const [name, stated] of Object.entries(sessionsBy)) {
   });
 }
 
+test("spans of thousands of levels, and parents in a circle, are read in one pass", () => {
+  const n = 9000;
+  const deep = Array.from({ length: n }, (_, i): Made => ({ of: chat, parent: `s${i + 2}` }));
+  const first: Made = { of: { "gen_ai.conversation.id": "other" } };
+  const top: Made = { of: { "gen_ai.conversation.id": "chat-7" } };
+  const circle = deep.map((made, i): Made => ({ ...made, parent: `s${(i + 1) % n}` }));
+  const timed = (...spans: readonly Made[]): readonly [ms: number, sessions: readonly string[]] => {
+    const sent = request(...spans);
+    const begun = performance.now();
+    const { responses } = readSpans(sent, 7)!;
+    return [performance.now() - begun, [...new Set(responses.map(({ session }) => session))]];
+  };
+  const [usual] = timed(...deep.map(({ of }): Made => ({ of: of! })));
+  // the nearest ancestor that states a session comes before any other span
+  const [deepMs, deepSessions] = timed(first, ...deep, top);
+  const [circleMs, circleSessions] = timed(...circle);
+  assert.deepEqual([deepSessions, circleSessions], [["chat-7"], ["t"]]);
+  for (const ms of [deepMs, circleMs])
+    assert.ok(ms < 5 * usual + 1000, `${ms} ms, ${usual} ms without parents`);
+});
+
 test("OpenLLMetry's older attributes: numbered messages and functions; embeddings and reranks are no calls", () => {
   const read = readSpans(
     request(

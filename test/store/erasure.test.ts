@@ -226,6 +226,49 @@ test("texts are found wherever blocks are cut, as often as they stand there", as
   }
 });
 
+test("PostgreSQL: a role that does not own the tables erases rows, and the receipt says what it may not do", async (t) => {
+  const server = await postgres();
+  if (typeof server === "string") return t.skip(server);
+  const where = await server.database();
+  const owners = await openTrafficStore(where);
+  await owners.write([response("of-dora", 0, 1000, "dora-of-example"), response("of-eve", 0, 1000, "eve")]);
+  const client = new pg.Client({ connectionString: where });
+  await client.connect();
+  const role = `app_${process.pid}`;
+  await client.query(`create role ${role} login password 'app'`);
+  try {
+    await client.query(`grant usage on schema public to ${role}`);
+    await client.query(`grant select, insert, update, delete on all tables in schema public to ${role}`);
+    await client.query(`grant usage, select, update on all sequences in schema public to ${role}`);
+    const url = new URL(where);
+    [url.username, url.password] = [role, "app"];
+    const store = await openTrafficStore(url.href);
+    try {
+      const receipt = await store.erase({ user: "dora-of-example" });
+      assert.deepEqual([receipt.responses, receipt.found.rows], [1, 0]);
+      assert.match(
+        receipt.unseen.join(),
+        /does not own them.*VACUUM FULL.*files, which this role may not read/,
+      );
+      assert.deepEqual(await ids(store), ["response-of-eve-0"]);
+    } finally {
+      await store.close();
+    }
+    // the owner's own erasure may do both
+    const own = await owners.erase({ user: "nobody" });
+    assert.doesNotMatch(own.unseen.join(), /this role/);
+    const { rows } = await client.query(
+      "select position('dora'::bytea in pg_read_binary_file(pg_relation_filepath('responses'))) > 0 as found",
+    );
+    assert.deepEqual(rows, [{ found: false }]);
+  } finally {
+    await owners.close();
+    await client.query(`drop owned by ${role}`);
+    await client.query(`drop role ${role}`);
+    await client.end();
+  }
+});
+
 test("PostgreSQL: the planner's statistics forget with the tables, also those of calls of tools", async (t) => {
   const server = await postgres();
   if (typeof server === "string") return t.skip(server);

@@ -22,6 +22,9 @@ test("it leads nowhere else, and not to itself", () => {
     "https://whetstone.example.evil.example/",
     "/login?to=/login",
     "http://[",
+    "https://whetstone.example//evil.example",
+    "/.//evil.example",
+    "/x/..//evil.example",
   ]) {
     assert.equal(backFrom(`?${new URLSearchParams({ to })}`, origin), "/", to);
   }

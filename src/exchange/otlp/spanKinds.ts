@@ -74,15 +74,20 @@ export function whose(
       const text = firstText(attributes, names);
       if (text !== undefined && !inTrace.has(traceId)) inTrace.set(traceId, text);
     }
+    const nearest = new Map<Span, string | undefined>();
     return (span) => {
-      // a chain of parents that closes on itself is no tree: it ends after as many steps as there are spans
+      // each span is looked at once, however many lie below it; a chain of parents that closes on itself is no tree, and ends
+      const path = new Set<Span>();
       let at: Span | undefined = span;
-      for (let steps = 0; at && steps < mostAncestors; steps++) {
-        const text = firstText(at.attributes, names);
-        if (text !== undefined) return text;
-        at = byId.get(`${at.traceId}/${at.parentSpanId}`);
+      let text: string | undefined;
+      while (at && text === undefined && !path.has(at)) {
+        path.add(at);
+        const isKnown = nearest.has(at);
+        text = isKnown ? nearest.get(at) : firstText(at.attributes, names);
+        at = isKnown ? undefined : byId.get(`${at.traceId}/${at.parentSpanId}`);
       }
-      return inTrace.get(span.traceId);
+      for (const below of path) nearest.set(below, text);
+      return text ?? inTrace.get(span.traceId);
     };
   };
   const [sessions, users] = [stated(sessionNames), stated(userNames)];
@@ -91,9 +96,6 @@ export function whose(
     return { session: sessions(span) ?? span.traceId, ...(user === undefined ? {} : { user }) };
   };
 }
-
-/** Agents within agents are a few levels deep; what is deeper was made to be slow. */
-const mostAncestors = 64;
 
 /** The id by which feedback names the response. */
 export const idOf = ({ attributes, traceId, spanId }: Span): string =>

@@ -49,6 +49,20 @@ function queryFor({ budget }: Pick<Caller, "budget">, query: string): string {
   return query === "" || kept.length === 0 ? "" : `?${kept.join("&")}`;
 }
 
+/** A query without the parameters in which some servers take keys, for those that are not to get the client's. */
+export function withoutKeys(query: string): string {
+  const kept = query
+    .slice(1)
+    .split("&")
+    .filter((parameter) => {
+      const [name = ""] = [...new URLSearchParams(parameter)].flat();
+      return !keyParameter.test(name.trim());
+    });
+  return query === "" || kept.length === 0 ? "" : `?${kept.join("&")}`;
+}
+
+const keyParameter = /^([a-z]+[-_])*(api)?(key|token|secret|password|signature)$|^(code|sig)$/i;
+
 /** Headers in which clients send their key: OpenAI's, Anthropic's, Azure's. */
 const keyHeaders = ["authorization", "x-api-key", "api-key"] as const;
 

@@ -109,7 +109,8 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
     const exact = answered?.tokens ? withTokens(result.choices, answered.tokens()) : result.choices;
     const choices = status === "failed" ? [] : exact;
     const ending = now();
-    const of = { session: opened.session, response: id };
+    // never the session's name, which may be a person's and would outlive its erasure: the store knows it by this id
+    const of = { response: id };
     const theirs = { ...opened, ...(user === undefined ? {} : { user }), at: ending };
     // the session's trajectories are unknown: name one after the call, since reusing a name would merge two trajectories
     if (!known) sessions.abandon(opened);
@@ -118,7 +119,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       : { trajectory: `${opened.session}/${id}`, turn: 0 };
     if (place.cut && choices.length > 0) {
       trajectoryCuts[place.cut] = (trajectoryCuts[place.cut] ?? 0) + 1;
-      log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`, of);
+      log(`${id}: a new trajectory of its session begins (${place.cut})`, of);
     }
     if (status !== "complete")
       log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`, { level: "warning", ...of });
@@ -163,11 +164,7 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
             });
             if (!call.durable)
               mine.catch((e: unknown) =>
-                log(`${id} was not recorded: ${messageOf(e)}`, {
-                  level: "error",
-                  session: opened.session,
-                  response: id,
-                }),
+                log(`${id} was not recorded: ${messageOf(e)}`, { level: "error", response: id }),
               );
             if (call.resumed) recording.add(mine);
             ended = mine;

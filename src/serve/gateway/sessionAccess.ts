@@ -39,7 +39,7 @@ export function sessionAccess(
           for await (const response of production.responses({ session })) await sessions.remember(response);
           return true;
         } catch (e) {
-          log(`session ${session} could not be read: ${messageOf(e)}`, { level: "error", session });
+          log(`a session could not be read: ${messageOf(e)}`, { level: "error" });
           return false;
         } finally {
           resuming.delete(session);

@@ -3,17 +3,31 @@ import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { WhetstoneError } from "../../core/errors.ts";
 
+/** Link-local addresses, and those of the metadata services of Alibaba, Oracle and Azure. */
+const ipv4 = [
+  ["169.254.0.0", 16],
+  ["100.100.100.200", 32],
+  ["192.0.0.192", 32],
+  ["168.63.129.16", 32],
+] as const;
+/** Beginnings of IPv6 addresses that stand for the IPv4 address at their end: compatible, translated, and NAT64's two. Mapped ones are checked as IPv4. */
+const prefixes = ["::", "::ffff:0:", "64:ff9b::", "64:ff9b:1::"];
+
 /**
- * Link-local addresses and the other addresses of cloud metadata services, also as IPv4-mapped IPv6. Private and loopback
+ * Link-local addresses and the other addresses of cloud metadata services, also within IPv6. Private and loopback
  * addresses are allowed: models run there, and only an operator can name one.
  */
 const refused = new BlockList();
-refused.addSubnet("169.254.0.0", 16, "ipv4");
-refused.addAddress("100.100.100.200", "ipv4");
-refused.addAddress("192.0.0.192", "ipv4");
+for (const [address, bits] of ipv4) {
+  refused.addSubnet(address, bits, "ipv4");
+  for (const prefix of prefixes) refused.addSubnet(`${prefix}${address}`, 96 + bits, "ipv6");
+}
 refused.addSubnet("fe80::", 10, "ipv6");
-refused.addAddress("fd00:ec2::254", "ipv6");
-refused.addSubnet("64:ff9b::a9fe:0", 112, "ipv6");
+// 6to4 of the IPv4 link-local ones
+refused.addSubnet("2002:a9fe::", 32, "ipv6");
+// Amazon, Oracle, Google
+for (const address of ["fd00:ec2::254", "fd00:c1::a9fe:a9fe", "fd20:ce::254"])
+  refused.addAddress(address, "ipv6");
 
 /** Whether calls to an IPv4 or IPv6 address are refused. */
 export const isRefusedAddress = (address: string): boolean =>

@@ -8,6 +8,7 @@ import { decoded, textOf } from "./answerBody.ts";
 import { type Answered, type Answerer, bodiless, type Call, type PassedCall } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";
 import { retried } from "./firstOf.ts";
+import { withoutKeys } from "./headers.ts";
 import type { Route } from "./protocol.ts";
 import { guardedLookup, upstreamBase } from "./target.ts";
 
@@ -49,11 +50,13 @@ export function upstream(options: UpstreamOptions): Answerer {
     if (isAzure(origin)) return { "api-key": key };
     return keyHeader === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
   };
+  const queryOf = (query = ""): string => (key === undefined && clientKeys ? query : withoutKeys(query));
   const post = (route: Route, call: Call): Promise<Answered> =>
     retried(() => postOnce(route, call), call, retries);
 
   async function postOnce(route: Route, call: Call): Promise<Answered> {
-    const { body, headers, gone, query = "" } = call;
+    const { body, headers, gone } = call;
+    const query = queryOf(call.query);
     const send = () =>
       pool.request({
         path: `${path}${route}${query}`,
@@ -79,9 +82,9 @@ export function upstream(options: UpstreamOptions): Answerer {
     }
     return plainly(answer);
   }
-  async function pass({ method, path: below, body, headers, gone, query = "", ...keys }: PassedCall) {
+  async function pass({ method, path: below, body, headers, gone, query, ...keys }: PassedCall) {
     const answer = await pool.request({
-      path: `${path}${below}${query}`,
+      path: `${path}${below}${queryOf(query)}`,
       method: method as Dispatcher.HttpMethod,
       signal: gone,
       headers: { ...headers, ...credentialsOf(keys), "accept-encoding": "identity" },

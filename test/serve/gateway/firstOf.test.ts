@@ -197,3 +197,27 @@ test("a version that is an order opens its members, and closes them when it goes
   await versions.close();
   await good.close();
 });
+
+test("a key in the query reaches only the member that would get the client's key by itself", async () => {
+  const urls: string[] = [];
+  const there = await scripted((_, response, { url = "" }) => {
+    urls.push(url);
+    response.writeHead(429, { "retry-after-ms": "1" }).end("{}");
+  });
+  const members = [{ clientKeys: true }, { key: "sk-of-the-operator" }, {}].map((options, i) => ({
+    version: `v${i}`,
+    answerer: upstream({ url: there.url, retries: 1, ...options }),
+  }));
+  const gateway = await world({ order: firstOf(members) });
+  const query = "api-version=1&key=AIza-mine&api_key=mine&%6bey=mine&subscription-key=mine&max=3";
+  const sent = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+  await (await fetch(`${gateway.url}/v1/chat/completions?${query}`, sent)).text();
+  const path = "/v1/chat/completions";
+  const [all, none] = [`${path}?${query}`, `${path}?api-version=1&max=3`];
+  assert.deepEqual(urls, [all, all, none, none, none, none]);
+  await Promise.all([gateway.close(), there.close()]);
+});

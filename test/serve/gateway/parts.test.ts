@@ -289,6 +289,18 @@ test("upstreams are http(s) addresses that were stated, and none where clouds ke
     "http://[fd00:ec2::254]/",
     "http://[::ffff:169.254.169.254]/",
     "http://[fe80::1]/",
+    "http://0251.0376.0251.0376/",
+    "http://0xa9fea9fe/",
+    "http://169.254.43518/",
+    "http://169.254.169.254./",
+    "http://\u2460\u2465\u2468.254.169.254/",
+    "http://[::169.254.169.254]/",
+    "http://[::ffff:0:a9fe:a9fe]/",
+    "http://[64:ff9b::a9fe:a9fe]/",
+    "http://[64:ff9b:1::6464:64c8]/",
+    "http://[2002:a9fe:a9fe::1]/",
+    "http://[fd20:ce::254]/",
+    "http://168.63.129.16/",
   ]) {
     assert.throws(
       () => upstreamBase(bad),
@@ -296,7 +308,15 @@ test("upstreams are http(s) addresses that were stated, and none where clouds ke
       bad,
     );
   }
-  for (const fine of ["10.0.0.1", "192.168.1.1", "127.0.0.1", "::1", "fd00::1"])
+  for (const fine of [
+    "10.0.0.1",
+    "192.168.1.1",
+    "127.0.0.1",
+    "::1",
+    "fd00::1",
+    "::ffff:10.0.0.1",
+    "2606:4700::1111",
+  ])
     assert.equal(isRefusedAddress(fine), false);
   const found = await new Promise((resolve) =>
     guardedLookup("localhost", { all: true }, (error, addresses) => resolve([error, addresses])),

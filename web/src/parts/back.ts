@@ -14,6 +14,7 @@ export const loginPath = ({ pathname, search, hash }: Place): string =>
 export function backFrom(search: string, origin: string): string {
   const to = new URLSearchParams(search).get("to") ?? "/";
   const url = URL.canParse(to, origin) ? new URL(to, origin) : undefined;
-  if (url?.origin !== origin || url.pathname === "/login") return "/";
+  // a path that begins with two slashes is an address of another server
+  if (url?.origin !== origin || url.pathname === "/login" || url.pathname.startsWith("//")) return "/";
   return url.pathname + url.search + url.hash;
 }
