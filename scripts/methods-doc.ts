@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { checkFiles, loadCheck } from "../src/cli/checkFiles.ts";
+import { readLog } from "../src/cli/checkProtocol.ts";
 import { duration } from "../src/cli/output.ts";
 import { type CatalogueEntry, slotsOf } from "../src/method/entry.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "../src/methods/benchResults.ts";
 import { catalogue } from "../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../src/methods/evidence.ts";
+import { paperFolder } from "../src/methods/folders.ts";
 import { caveatsOf, conditionsOf, interval, isEqualBySeed, opponentsOf } from "../src/methods/opponents.ts";
 import { type Check, levels } from "../src/train/check.ts";
 import { asLines, collected } from "./benchResults.ts";
@@ -130,8 +132,8 @@ const introduction = (found: readonly StoredEvidence[], judged: number): readonl
   `${found.filter(({ tuningSeeds = 5 }) => tuningSeeds < 5).length} of these checks chose their settings on fewer than the five seeds that new checks need.`,
   "",
   "Below each table, for each method: what benches and arenas found, the means of both arms, the settings that were chosen for them",
-  "and among which, what a run cost, the further arms that do as well or better, what speaks against the row, and what was tried",
-  "before. `npx whetstone check ID` runs a check again, and `npx whetstone explain ID` shows mechanism, mathematics and all arms.",
+  "and among which, what a run cost, the further arms that do as well or better, what speaks against the row, what other",
+  "seeds have found since, and what was tried before. `npx whetstone check ID` runs a check again, and `npx whetstone explain ID` shows mechanism, mathematics and all arms.",
 ];
 
 /** What a reader has to know beside a row; undefined where there is nothing. */
@@ -147,9 +149,24 @@ function notes(m: CatalogueEntry, { evidence, checks, benches }: Known): string 
     ...conditionsOf(e, checks.get(m.id)),
     `The check took ${duration(e.seconds)}.`,
     ...caveatsOf(e, checks.get(m.id)),
+    ...repeatsOf(e),
     ...(e.notes ? [e.notes] : []),
   ];
   return `- **${m.id}** (${e.verdict}): ${said.join(" ")}`;
+}
+
+/** What the check has found since on seeds that are not the reported ones. Evidence of a check that was changed is not kept. */
+function repeatsOf({ id, seeds }: StoredEvidence): readonly string[] {
+  const folder = paperFolder(id);
+  const ended = (folder ? readLog(folder.path) : []).filter(({ event }) => event === "end");
+  const reported = ended.findLastIndex(({ seed }) => seeds.includes(seed));
+  return ended
+    .slice(reported + 1)
+    .flatMap(({ seed, verdict, interval: found }) =>
+      verdict && found
+        ? [`Once more, on ${found.n} seeds from ${seed}: ${verdict}, ${interval(found)}.`]
+        : [],
+    );
 }
 
 const pathFromDocs = (page: string): string =>

@@ -20,10 +20,10 @@ export interface Watched {
 
 /**
  * Does `end` at the first signal. A later one meets nobody who listens, and ends the process at once; so does every signal
- * while the main thread has not answered for 10 s, since nobody could listen.
+ * while the main thread has not answered for 30 s, since nobody could listen.
  * @returns stops listening.
  */
-export function onSignal(end: () => void, stuckAfterMs = 10_000): () => void {
+export function onSignal(end: () => void, stuckAfterMs = 30_000): () => void {
   const unwatched = withoutListenersWhenStuck(stuckAfterMs);
   const unheard = listening(end);
   return () => {
