@@ -69,7 +69,10 @@ export function dashboardApi(
   const found = async (name: string): Promise<Run> => {
     const run = await store.run(name);
     if (run?.id === name) return run;
-    throw new HTTPException(404, { message: `There is no run ${name} in this store.` });
+    const message = run
+      ? `The run named ${name} has the id ${run.id}: its page is /runs/${run.id}.`
+      : `There is no run ${name} in this store.`;
+    throw new HTTPException(404, { message });
   };
   api.get("/compare", takes("run*"), async (c) => {
     const asked = c.req.queries("run") ?? [];
