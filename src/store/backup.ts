@@ -49,11 +49,11 @@ export async function restore(
 ): Promise<void> {
   if (isPostgresUrl(from)) throw noFile(from);
   if (isPostgresUrl(to)) {
-    requireThere(from);
+    requireThere(from, "names");
     return copyToPostgres(from, to, replace, copied);
   }
   if (!replace) requireNew(to, "Name another --store, or replace it with --replace once nothing uses it.");
-  requireThere(from);
+  requireThere(from, "names");
   // a link leads to what is replaced
   const there = existsSync(to) ? realpathSync(to) : undefined;
   if (there !== undefined) {
@@ -196,7 +196,7 @@ const noFile = (where: string): WhetstoneError =>
   });
 
 /** A store, of Whetstone. */
-function requireThere(file: string): void {
+function requireThere(file: string, by: "names" | "steps" = "steps"): void {
   if (!existsSync(file))
     throw new WhetstoneError("name.unknown", {
       where: "store",
@@ -205,7 +205,7 @@ function requireThere(file: string): void {
       fix: "Name the file; a store's is given with --store or WHETSTONE_STORE.",
     });
   try {
-    requireStore(file);
+    requireStore(file, by);
   } catch (e) {
     throw storeFailure(file, e);
   }

@@ -7,22 +7,30 @@ import { sqliteDatabase } from "./connect.ts";
 import { migrations } from "./migrations.ts";
 import { requireNotNewer, stepsIn } from "./storeVersion.ts";
 
-/** SQLite's own: the counter of entries, and what `analyze` counts. */
-const itsOwn = new Set(["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"]);
 const stepsTable = "table kysely_migration";
+/** Tables that SQLite adds itself, by the statements that it writes: it reads those of `analyze` at every opening. */
+const itsOwn: ReadonlyMap<string, string> = new Map([
+  ["table sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)"],
+  ["table sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"],
+  ["table sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"],
+]);
 
-/**
- * Statements that made what is there, by kind and name: `table runs`. Spelling does not count, since it is that of a library.
- * Indexes that belong to a table's statement have none of their own.
- */
+/** A statement without its spelling, which is that of a library: case and space count within quotes only. */
+const spelt = (sql: string): string =>
+  sql
+    .split(/("[^"]*")/)
+    .map((part) =>
+      part.startsWith('"')
+        ? part
+        : part.replaceAll(/[ \t\n\f\r]+/g, " ").replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()),
+    )
+    .join("");
+
+/** Statements that made what is there, by kind and name: `table runs`. Indexes that belong to a table's statement have none of their own. */
 function schemaOf(database: DatabaseSync): ReadonlyMap<string, string> {
   const rows = database.prepare("select type, name, sql from sqlite_schema").all();
-  const named = rows.filter(({ type, name, sql }) =>
-    type === "index" ? sql !== null : type !== "table" || !itsOwn.has(String(name)),
-  );
-  const spelt = (sql: unknown): string =>
-    String(sql).replaceAll('"', "").replaceAll(/\s+/g, " ").toLowerCase();
-  return new Map(named.map(({ type, name, sql }) => [`${type} ${name}`, spelt(sql)]));
+  const named = rows.filter(({ type, sql }) => type !== "index" || sql !== null);
+  return new Map(named.map(({ type, name, sql }) => [`${type} ${name}`, spelt(String(sql))]));
 }
 
 interface Known {
@@ -35,7 +43,8 @@ interface Known {
 async function knownSchemas(): Promise<Known> {
   const made = new (sqlite().DatabaseSync)(":memory:");
   const { db } = sqliteDatabase(made, ":memory:");
-  const [ever, after] = [new Map<string, Set<string>>(), new Map<string, readonly string[]>()];
+  const ever = new Map([...itsOwn].map(([what, sql]) => [what, new Set([spelt(sql)])]));
+  const after = new Map<string, readonly string[]>();
   try {
     const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations("blob") } });
     for (const step of Object.keys(migrations("blob"))) {
@@ -62,11 +71,9 @@ export async function requireOwnSchema(database: DatabaseSync, from: string): Pr
   const requireKnown = (what: string): void => {
     if (!ever.get(what)?.has(there.get(what)!)) throw foreign(from, what, "which no store holds");
   };
-  let steps: readonly string[] = [];
-  if (there.has(stepsTable)) {
-    requireKnown(stepsTable);
-    steps = stepsIn(database);
-  }
+  // before any row is read
+  for (const what of [stepsTable, ...itsOwn.keys()]) if (there.has(what)) requireKnown(what);
+  const steps = there.has(stepsTable) ? stepsIn(database) : [];
   // a newer version may have more tables
   requireNotNewer(from, steps);
   for (const what of there.keys()) requireKnown(what);
