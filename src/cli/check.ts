@@ -95,7 +95,7 @@ function chosenFiles(ids: readonly string[], family: string | undefined): readon
   const all = checkFiles();
   if (all.length === 0) {
     throw new WhetstoneError("checkpoint.missing", {
-      where: "whetstone check",
+      where: "check",
       got: "an installed package, which does not contain the checks",
       expected: "a clone of the repository",
       fix: "Run it in a clone of the repository, or look at: whetstone explain ID",

@@ -1,10 +1,13 @@
 /** Whether a file that somebody hands over holds the tables of a store and nothing that would run by itself. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import type { DatabaseSync } from "node:sqlite";
 import { Migrator } from "kysely";
 import { sqlite } from "../common/files/sqlite.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { sqliteDatabase } from "./connect.ts";
 import { migrations } from "./migrations.ts";
+import { asItIs } from "./sqlite.ts";
 import { requireNotNewer, stepsIn } from "./storeVersion.ts";
 
 const stepsTable = "table kysely_migration";
@@ -61,6 +64,25 @@ async function knownSchemas(): Promise<Known> {
 }
 
 /**
+ * Whether the names of the tables can be read: SQLite reads what `analyze` counted with them, and runs what a copy computes in its
+ * place. Another process tries, which can be ended. What else is wrong with the file is found later.
+ * @throws WhetstoneError `store.failed` for a copy that takes longer.
+ */
+export async function requireReadable(file: string, seconds = 10): Promise<void> {
+  const read =
+    "new (require('node:sqlite').DatabaseSync)(process.argv[1], { readOnly: true }).prepare('select 1 from sqlite_schema').get()";
+  const reader = spawn(process.execPath, ["-e", read, asItIs(file)], { stdio: "ignore" });
+  const ended = once(reader, "close");
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    reader.kill("SIGKILL");
+  }, 1000 * seconds);
+  await ended.finally(() => clearTimeout(timer));
+  if (isLate) throw foreign(file, `tables whose names take longer than ${seconds} s to read`);
+}
+
+/**
  * Triggers and views of a copy would run with the statements of whoever opens it, and a view in the place of a table need not end. No row of the
  * copy is read before its tables are known.
  * @param from name of the copy. @throws WhetstoneError `store.failed` for a copy that holds anything but the tables and indexes of a store.
@@ -69,7 +91,7 @@ export async function requireOwnSchema(database: DatabaseSync, from: string): Pr
   const there = schemaOf(database);
   const { ever, after } = await knownSchemas();
   const requireKnown = (what: string): void => {
-    if (!ever.get(what)?.has(there.get(what)!)) throw foreign(from, what, "which no store holds");
+    if (!ever.get(what)?.has(there.get(what)!)) throw foreign(from, quoted(what, "which no store holds"));
   };
   // before any row is read
   for (const what of [stepsTable, ...itsOwn.keys()]) if (there.has(what)) requireKnown(what);
@@ -80,13 +102,15 @@ export async function requireOwnSchema(database: DatabaseSync, from: string): Pr
   const missing = (after.get(steps.toSorted().at(-1) ?? "001-runs") ?? []).find(
     (what) => what.startsWith("table ") && !there.has(what),
   );
-  if (missing !== undefined) throw foreign(from, missing, "which is missing");
+  if (missing !== undefined) throw foreign(from, quoted(missing, "which is missing"));
 }
 
-const foreign = (from: string, what: string, why: string): WhetstoneError =>
+const quoted = (what: string, why: string): string => `${JSON.stringify(what.slice(0, 80))}, ${why}`;
+
+const foreign = (from: string, got: string): WhetstoneError =>
   new WhetstoneError("store.failed", {
     where: from,
-    got: `${JSON.stringify(what.slice(0, 80))}, ${why}`,
+    got,
     expected: "the tables and indexes of a Whetstone store, and nothing else",
     fix: "Drop from the copy what you added to the store yourself, or use another copy; nothing was replaced.",
   });

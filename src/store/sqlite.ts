@@ -28,9 +28,7 @@ export function requireStore(file: string, by: "names" | "steps" = "steps"): voi
     });
   }
   if (!there.isFile() || there.size === 0) return;
-  // without a log all of it lies in the file, and is read without as much as an index beside it
-  const at = existsSync(`${file}-wal`) ? resolve(file) : `${pathToFileURL(file).href}?immutable=1`;
-  const database = new (sqlite().DatabaseSync)(at, { readOnly: true });
+  const database = new (sqlite().DatabaseSync)(asItIs(file), { readOnly: true });
   try {
     const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
     const names = tables.map(({ name }) => String(name));
@@ -50,6 +48,10 @@ export function requireStore(file: string, by: "names" | "steps" = "steps"): voi
     database.close();
   }
 }
+
+/** How SQLite opens a file: without a log all of it lies in the file, and is read without as much as an index beside it. */
+export const asItIs = (file: string): string =>
+  existsSync(`${file}-wal`) ? resolve(file) : `${pathToFileURL(file).href}?immutable=1`;
 
 /** Reads all of it. @throws WhetstoneError `store.failed` with the first damage. */
 export function requireUndamaged(database: DatabaseSync, file: string): void {
