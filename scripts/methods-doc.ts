@@ -161,7 +161,7 @@ function repeatsOf({ id, seeds, effect }: StoredEvidence): readonly string[] {
   const ended = (folder ? readLog(folder.path) : []).filter(({ event }) => event === "end");
   // the first run that found what the evidence says: later ones of the same seeds are the same experiment
   const reported = ended.findIndex(
-    (entry) => seeds.includes(entry.seed) && entry.effect?.toPrecision(5) === effect.toPrecision(5),
+    (entry) => seeds.includes(entry.seed) && Math.abs((entry.effect ?? Number.NaN) - effect) < 1e-5,
   );
   return (reported < 0 ? [] : ended.slice(reported + 1)).flatMap(({ seed, verdict, interval: found }) =>
     verdict && found && !seeds.includes(seed)
