@@ -3,6 +3,7 @@ import { bradleyTerryRatings, circlesIn, type Rating } from "../common/statistic
 import { mean, wilsonInterval } from "../common/statistics/statistics.ts";
 import { writeMessage } from "../common/text/toolCalls.ts";
 import { newMessages } from "../common/text/transcript.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import type { Message, Role, Trajectory } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
@@ -169,12 +170,26 @@ export interface LeagueReport {
   readonly failed: number;
 }
 
-/** @param tree the game, if it can be listed and all members have a strategy. */
+/** Members are told apart by name alone. @throws WhetstoneError `option.range` where two share one. */
+export function requireDistinct(members: readonly Pick<LeagueMember, "name">[]): void {
+  const names = members.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return;
+  throw new WhetstoneError("option.range", {
+    where: "league",
+    got: `two members called "${twice}"`,
+    expected: "a name for each member",
+    fix: `Give one another name: a run can be named by its folder, such as runs/${twice} or ./${twice}.`,
+  });
+}
+
+/** @param tree the game, if it can be listed and all members have a strategy. @throws WhetstoneError `option.range` where two share a name. */
 export function leagueReport(
   members: readonly LeagueMember[],
   pairings: readonly Pairing[],
   tree: GameTree | undefined,
 ): LeagueReport {
+  requireDistinct(members);
   const n = members.length;
   const index = new Map(members.map(({ name }, i) => [name, i]));
   const won = Array.from({ length: n }, () => new Array<number>(n).fill(0));
