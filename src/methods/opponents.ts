@@ -111,8 +111,8 @@ export function caveatsOf(
   // the arm that decides on the ingredient may have been tuned too little as well
   const decides = simpler && simpler.name !== "baseline" ? [simpler.name] : [];
   for (const name of ["baseline", "method", ...decides]) {
-    const arm = armOf<ArmEvidence>(e, name)!;
-    const grid = gridThatRan(arm, design && armOf<Pick<Arm, "grid">>(design, name)?.grid);
+    const arm = namedArm<ArmEvidence>(e, name)!;
+    const grid = gridThatRan(arm, design && namedArm<Pick<Arm, "grid">>(design, name)?.grid);
     const settings = grid && settingsAtEdge(grid, arm.chosen);
     const who = name === "method" ? "the method" : `"${arm.what}"`;
     if (settings ? settings.length > 0 : arm.atEdge)
@@ -128,7 +128,7 @@ export function caveatsOf(
 }
 
 /** An arm by name, "baseline" and "method" among them. */
-function armOf<One>(
+function namedArm<One>(
   of: {
     readonly baseline: One;
     readonly method: One;
