@@ -120,7 +120,7 @@ export const secondsToAnswer = 900;
  * Counts the calls and failures of an evaluator in the counters of a run: "judge.calls", or "verifier.calls" for a rule, and
  * "judge.failures". A failure is no answer, one that does not fit (scores that are not finite numbers, one for each item; a
  * preference outside of [0, 1]; a critique without text), none within {@link secondsToAnswer}, and an error: of a network, of a
- * provider that is gone, or of the evaluator's own code. It has no value, and the run goes on; `warn` says what only the user can mend.
+ * provider that is gone, or of the evaluator's own code. It has no value, and the run goes on; `warn` says what only the user can fix.
  * @returns the evaluator with all methods; one that it lacks throws WhetstoneError `capability.missing`.
  * @throws what ends the run: the reason of a stop, and the other WhetstoneErrors, such as `budget.spent`.
  */
