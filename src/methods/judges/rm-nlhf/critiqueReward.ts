@@ -50,7 +50,8 @@ export function critiqueReward(options: CritiqueRewardOptions): Feedback {
       const process = known[i] ?? (helper ? guessed[i] : 0);
       if (process === undefined || !Number.isFinite(process)) return [];
       const value = gated ? right * (1 + lambda * process) : right + lambda * process;
-      return { kind: "reward", channel: "outcome", about: [{ trajectory: t.id }], value, source: "critique" };
+      const about = [{ trajectory: t.id }];
+      return [{ kind: "reward", channel: "outcome", about, value, source: "critique" }];
     });
   };
 }
