@@ -12,11 +12,12 @@ import type { Interval } from "../core/interval.ts";
 import { randomStream } from "../core/random.ts";
 import type { Bias } from "../evaluator/bias.ts";
 import { type EnsembleRule, ensembleTrial } from "../evaluator/ensemble.ts";
-import { type JudgeReport, judgeReport } from "../evaluator/judgeReport.ts";
+import { type Calibration, type JudgeReport, judgeReport } from "../evaluator/judgeReport.ts";
 import { judgeTrial } from "../evaluator/judgeTrial.ts";
 import { type Labels, readLabels } from "../evaluator/labels.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { spendLine, withChatFlags } from "./chat.ts";
+import { effectText } from "./effectText.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { audit } from "./judgeAudit.ts";
 import { addLiveOptions, judgeLive, type LiveFlags, liveSettings } from "./judgeLive.ts";
@@ -284,7 +285,7 @@ const beside = (rows: readonly (readonly [name: string, report: JudgeReport])[],
       own.accuracy ? interval(own.accuracy) : "–",
       own.kappa ? ratio(own.kappa) : "–",
       ratio(own.auc),
-      own.calibration ? number(own.calibration.error) : "–",
+      own.calibration ? ratio(own.calibration.error) : "–",
       number(own.meanMs),
     ]),
     roomOf(io),
@@ -316,7 +317,7 @@ function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly stri
     "",
     ...folded(
       io,
-      `Expected calibration error ${number(calibration.error)}; ${number(calibration.corrected.temperature)} at temperature ${number(calibration.temperature)}, ${number(calibration.corrected.isotonic)} after isotonic regression (both cross-fitted)`,
+      `Expected calibration error ${ratio(calibration.error)}; ${ratio(calibration.corrected.temperature)} ${temperatureOf(calibration)}, ${ratio(calibration.corrected.isotonic)} after isotonic regression (both cross-fitted)`,
     ),
     ...table(
       [pairs ? "said: first is better" : "said: good", "people said", "labels"],
@@ -327,6 +328,7 @@ function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly stri
   return [
     ...lines,
     ...(curve ?? []),
+    ...(report.uncalibrated === undefined ? [] : [`Calibration: not measured, ${report.uncalibrated}`]),
     "",
     ...table(
       ["bias", "verdict", "moves the judge by", "for"],
@@ -342,16 +344,18 @@ function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly stri
   ];
 }
 
+const temperatureOf = ({ temperature }: Calibration): string =>
+  temperature === undefined
+    ? "at the end of the search, as no temperature fits best"
+    : `at temperature ${number(temperature)}`;
+
 const ratio = (x: Interval): string =>
   Number.isFinite(x.mean) ? `${x.mean.toFixed(2)} [${x.low.toFixed(2)}, ${x.high.toFixed(2)}]` : "–";
 
 /** Of a choice, in percentage points; of a score, on its own scale. */
 function effectOf(bias: Bias, pairs: boolean): string {
   if (bias.verdict === "not measured") return bias.why;
-  const { mean, low, high } = bias.effect;
-  const [scale, digits, unit] = pairs ? [100, 1, " points"] : [1, 3, ""];
-  const [middle, from, to] = [mean, low, high].map((x) => (scale * x).toFixed(digits));
-  return `${mean > 0 ? "+" : ""}${middle}${unit} [${from}, ${to}]`;
+  return pairs ? effectText(bias.effect, 100, 1, " points") : effectText(bias.effect, 1, 3);
 }
 
 async function textOf(file: string): Promise<string> {

@@ -9,6 +9,7 @@ import { judgeCalls } from "../evaluator/judgeCall.ts";
 import type { NamedItem } from "../evaluator/scoreItems.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { spendLine } from "./chat.ts";
+import { effectText } from "./effectText.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { withJudgeSource } from "./judgeSource.ts";
 import type { JudgePanel } from "./judges.ts";
@@ -101,6 +102,5 @@ export async function audit(work: AuditWork, io: Io): Promise<void> {
 
 function effectOf(bias: AuditedBias): string {
   if (bias.verdict === "not measured") return bias.why;
-  const [mean, low, high] = [bias.effect.mean, bias.effect.low, bias.effect.high].map((x) => x.toFixed(3));
-  return `${bias.effect.mean > 0 ? "+" : ""}${mean} [${low}, ${high}]`;
+  return effectText(bias.effect, 1, 3);
 }

@@ -75,6 +75,9 @@ const logOdds = (p: number): number => {
 /** A forecast at a temperature: σ(logit(p) / T). Above 1 it moves towards ½. */
 export const atTemperature = (p: number, temperature: number): number => sigmoid(logOdds(p) / temperature);
 
+/** Temperatures are looked for up to here, and down to its inverse. */
+export const largestTemperature = 50;
+
 /** The temperature between 1/50 and 50 at which the outcomes are most likely (the loss is convex in 1/T: golden section). */
 export function fittedTemperature(forecasts: readonly number[], outcomes: readonly number[]): number {
   const odds = forecasts.map(logOdds);
@@ -86,7 +89,7 @@ export function fittedTemperature(forecasts: readonly number[], outcomes: readon
     );
   };
   const golden = (Math.sqrt(5) - 1) / 2;
-  let [low, high] = [-Math.log(50), Math.log(50)];
+  let [low, high] = [-Math.log(largestTemperature), Math.log(largestTemperature)];
   while (high - low > 1e-6) {
     const [left, right] = [high - golden * (high - low), low + golden * (high - low)];
     if (loss(left) <= loss(right)) high = right;

@@ -2,6 +2,7 @@ export { transcript } from "../common/text/transcript.ts";
 export { accuracy, areaUnderCurve, cohensKappa } from "./agreement.ts";
 export { askedModel } from "./askedModel.ts";
 export { type Bias, biasesOf } from "./bias.ts";
+export { calibrated } from "./calibrated.ts";
 export {
   atTemperature,
   calibrationCurve,

@@ -1,7 +1,8 @@
 /** What a trial says of a judge: agreement with people, calibration, consistency, biases, and what its calls came to. */
-import { mean } from "../common/statistics/statistics.ts";
+import { mean, wilsonInterval } from "../common/statistics/statistics.ts";
+import { counted } from "../common/text/counted.ts";
 import type { Interval } from "../core/interval.ts";
-import { areaInterval, clusteredShare, kappaInterval } from "./agreement.ts";
+import { areaInterval, clusteredShare, jackknifeInterval, kappaInterval } from "./agreement.ts";
 import { type Bias, biasesOf, replyFeatures } from "./bias.ts";
 import {
   atTemperature,
@@ -11,6 +12,7 @@ import {
   expectedCalibrationError,
   fittedTemperature,
   isotonic,
+  largestTemperature,
 } from "./calibration.ts";
 import type { CallOutcome, JudgeCall } from "./judgeCall.ts";
 import type { JudgedLabel } from "./judgeTrial.ts";
@@ -18,12 +20,12 @@ import { groupOf, type Labels, type PairLabel, type ReplyLabel } from "./labels.
 
 export interface Calibration {
   readonly curve: readonly CalibrationBin[];
-  /** Expected calibration error over the curve. */
-  readonly error: number;
-  /** The temperature that fits all labels best. */
-  readonly temperature: number;
+  /** Expected calibration error over the curve; its interval, as those below, leaves out whole groups of labels. */
+  readonly error: Interval;
+  /** The temperature that fits all labels best; undefined where none from 1/50 to 50 does, and the best lies beyond. */
+  readonly temperature?: number;
   /** The error after each correction, fitted on the other four fifths of the groups. */
-  readonly corrected: { readonly temperature: number; readonly isotonic: number };
+  readonly corrected: { readonly temperature: Interval; readonly isotonic: Interval };
 }
 
 /** What a trial came to. Intervals without another statement are at 95 %. */
@@ -35,8 +37,10 @@ export interface JudgeReport {
   readonly accuracy?: Interval;
   readonly kappa?: Interval;
   readonly auc: Interval;
-  /** Undefined where scores are not in [0, 1], or labels are of fewer than five groups. */
+  /** Undefined where scores are not in [0, 1], and for the reason of `uncalibrated`. */
   readonly calibration?: Calibration;
+  /** Why the labels show no calibration. */
+  readonly uncalibrated?: string;
   /** Share of pairs whose choice stays when the replies change places; undefined for single replies. */
   readonly swap?: Interval;
   /** Share of repeated calls with the choice of the first one; undefined where scores are outside of [0, 1]. */
@@ -183,29 +187,56 @@ const agreement = (
 /** Folds of the cross-fitting. */
 const folds = 5;
 
-function calibrated(all: readonly Forecast[]): { readonly calibration?: Calibration } {
+function calibrated(all: readonly Forecast[]): Pick<JudgeReport, "calibration" | "uncalibrated"> {
   const groups = new Map([...new Set(all.map(({ group }) => group))].map((group, at) => [group, at % folds]));
-  if (groups.size < folds) return {};
   const [forecasts, outcomes] = [all.map(({ p }) => p), all.map(({ better }) => Number(better))];
+  if (groups.size < folds)
+    return { uncalibrated: `labels of ${counted(groups.size, "group")}; ${folds} are needed` };
+  if (new Set(outcomes).size < 2) return { uncalibrated: "all labels are the same" };
+  if (new Set(forecasts).size < 2) return { uncalibrated: "the judge always says the same" };
   const fold = all.map(({ group }) => groups.get(group)!);
-  const errorOf = (said: readonly number[]): number =>
-    expectedCalibrationError(calibrationCurve(said, outcomes));
+  const errorOf = (said: readonly number[]): Interval =>
+    errorInterval(all.map(({ group }, i) => ({ group, said: said[i]!, came: outcomes[i]! })));
   const byTemperature = crossFitted(forecasts, outcomes, fold, (p, y) => {
     const temperature = fittedTemperature(p, y);
     return (x) => atTemperature(x, temperature);
   });
-  const curve = calibrationCurve(forecasts, outcomes);
+  const temperature = fittedTemperature(forecasts, outcomes);
   return {
     calibration: {
-      curve,
-      error: expectedCalibrationError(curve),
-      temperature: fittedTemperature(forecasts, outcomes),
+      curve: calibrationCurve(forecasts, outcomes),
+      error: errorOf(forecasts),
+      ...(Math.abs(Math.log(temperature)) < Math.log(largestTemperature) - 1e-3 && { temperature }),
       corrected: {
         temperature: errorOf(byTemperature),
         isotonic: errorOf(crossFitted(forecasts, outcomes, fold, isotonic)),
       },
     },
   };
+}
+
+/**
+ * The expected calibration error with its interval, by leaving out whole groups. Where nothing varies, each group counts as one label of
+ * which none was said wrongly.
+ */
+function errorInterval(
+  all: readonly { readonly group: string; readonly said: number; readonly came: number }[],
+): Interval {
+  const found = jackknifeInterval(
+    all,
+    ({ group }) => group,
+    (some) =>
+      expectedCalibrationError(
+        calibrationCurve(
+          some.map(({ said }) => said),
+          some.map(({ came }) => came),
+        ),
+      ),
+    [0, 1],
+  );
+  if (found.high - found.low > 1e-9) return found;
+  const half = wilsonInterval(0, new Set(all.map(({ group }) => group)).size).high;
+  return { ...found, low: Math.max(0, found.mean - half), high: Math.min(1, found.mean + half) };
 }
 
 /** Whether the choice stays when the judge is asked again, in the same words and in others. */

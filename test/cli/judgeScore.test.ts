@@ -311,7 +311,7 @@ test("judge --audit finds what a judge of length goes by, without labels", async
     ["format", "found"],
     ["authority", "found"],
   ]);
-  assert.match((await inProcess(args)).out, /length +found +\+\d+\.\d+ \[/);
+  assert.match((await inProcess(args)).out, /length +found +\+\d+\.\d+, each time/);
   const two = await inProcess([...args, "--judge", byLength]);
   assert.match(two.err, /--audit: got 2 judges/);
 });

@@ -170,8 +170,28 @@ test("single replies: scores against 0 and 1; on another scale there is an AUC a
   const report = judgeReport(labels, await judgeTrial(of(1), labels, { random }));
   assert.deepEqual([report.accuracy?.mean, report.kappa?.mean, report.auc.mean], [1, 1, 1]);
   // half the labels are said 0.9 and came 1, half 0.2 and came 0
-  assert.ok(Math.abs(report.calibration!.error - 0.15) < 1e-12);
+  assert.ok(Math.abs(report.calibration!.error.mean - 0.15) < 1e-12);
+  assert.ok(report.calibration!.error.low < 0.15 && report.calibration!.error.high > 0.15);
+  // it is always on the right side: the surer, the better, and no temperature is best
+  assert.equal(report.calibration!.temperature, undefined);
   assert.equal(report.swap, undefined);
+  const constant: Evaluator<JudgedItem> = {
+    name: "constant",
+    score: async (items) => items.map(() => ({ score: 0.7 })),
+  };
+  const flat = judgeReport(labels, await judgeTrial(constant, labels, { random }));
+  assert.deepEqual([flat.calibration, flat.uncalibrated], [undefined, "the judge always says the same"]);
+  const good = { ...labels, labels: labels.labels.map((one) => ({ ...one, label: 1 as const })) };
+  assert.equal(
+    judgeReport(good, await judgeTrial(of(1), good, { random })).uncalibrated,
+    "all labels are the same",
+  );
+  const sure: Evaluator<JudgedItem> = {
+    name: "sure",
+    score: async (items) => items.map((item) => ({ score: Number(isGood(item)) })),
+  };
+  const right = judgeReport(labels, await judgeTrial(sure, labels, { random })).calibration!.error;
+  assert.ok(right.mean === 0 && right.high > 0.1, "an error of 0 has an interval, too");
   const wide = judgeReport(labels, await judgeTrial(of(10), labels, { random }));
   const { auc, accuracy, kappa, calibration, repetition } = wide;
   assert.equal(auc.mean, 1);

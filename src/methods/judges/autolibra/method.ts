@@ -15,7 +15,7 @@ export const autolibra = method({
     "redundancy = traits that explain no aspect / all traits",
   ].join("\n"),
   source:
-    "aspects, matching by sign, coverage and redundancy from the paper's repository; k-means on embeddings in place of clustering by a language model, similarity to examples in place of a judge, the environment's critiques as comments and the rating as a reward, in place of tuning prompts or choosing data, are ours",
+    "aspects, matching by sign, coverage and redundancy from the paper's repository; k-means on embeddings in place of clustering by a language model, similarity to examples in place of a judge, the environment's critiques as comments and the rating as a reward, in place of tuning prompts or choosing data, are ours. Left out: N is given, and not chosen by coverage and redundancy; comments that no metric explains begin no further round; an aspect belongs to the nearest metric, and never to none",
   options: {
     metrics: { help: "N, metrics", default: 8, low: 1, high: 1000, whole: true },
     comments: {

@@ -22,7 +22,8 @@ export interface EditedOptions<Artefact> {
  *
  *     D = defects(v);   v′ = edit(v, d), d ∈ D;   v ← v′ where the critic prefers v′ to v in both orders, else the next d, in turn
  *
- * until the critic finds no defect, or `most` edits were tried. Showing a pair in both orders keeps a
+ * until the critic finds no defect, or `most` edits were tried. The paper's loop also ends at a score that suffices, a target that each
+ * artefact would need; left out here, so that the critic's scores guide no edit. Showing a pair in both orders keeps a
  * critic that favours a position from accepting without end.
  * Paper: "Presenting a Paper is an Art: Self-Improvement Aesthetic Agents for Academic Presentations".
  */

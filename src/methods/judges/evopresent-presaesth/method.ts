@@ -21,7 +21,7 @@ export const evopresentPresaesth = method({
     "loop: v ← edit(v, d), d ∈ defects(v), where the critic prefers it to v in both orders",
   ].join("\n"),
   source:
-    "rewards, δ, κ and the coefficient from the paper's code, where the reward of a comparison is added twice; the loop (`edited`) is reconstructed. A list of words stands in for defects in free text, which a classifier reads there. The environment's tasks say in `metadata.asked` what they ask and what is right",
+    "rewards, δ, κ and the coefficient from the paper's code, where the reward of a comparison is added twice; the loop (`edited`) is reconstructed, without the target score at which it may end. A list of words stands in for defects in free text, which a classifier reads there. The environment's tasks say in `metadata.asked` what they ask and what is right",
   frozen: { reference: {} },
   needs: ["freeze"],
   options: {

@@ -16,7 +16,7 @@ export const goalRm = method({
     "A = (r − mean r) / std r                                   over the group",
   ].join("\n"),
   source:
-    "the contrast and the goal state reconstructed from the paper's abstract; P(j − i = k) ∝ 2^−k, λ, T and a small recurrent network on words in place of a language model are ours, as is the online loop that compares the policy's own attempts; filtered voting and steering by Q are not part of training and left out",
+    "the contrast and the goal state reconstructed from the paper's abstract; P(j − i = k) ∝ 2^−k, λ, T and a small recurrent network on words in place of a language model are ours, as is the online loop that compares the policy's own attempts; filtered voting, steering by Q, and the same contrast from the side of the rejected reply are left out. The check measures the reward model on unfinished replies; the online loop does not run there",
   helpers: { reward: goalReward() },
   slots: { feedback: comparedReward() },
 });

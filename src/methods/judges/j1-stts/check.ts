@@ -96,7 +96,7 @@ export default defineCheck({
   simpler: ["baseline", "paid"],
   unequalCost: "every arm trains on as many judgements; a judge that thinks longer writes more",
   notes:
-    "The imitating arm chose the largest step size of its grid on five tuning seeds that could not tell it from smaller ones (0.634 to 0.672), and is worse with it on the reported seeds (0.584): with smaller ones the gain would be about half as large. Without a refusal it is right in 0.558, and each doubling of what is thought adds 0.008; after rewards 0.686 and 0.023. Rewards from the beginning do as well as after imitation.",
+    "The imitating arm chose the largest step size of its grid on five tuning seeds that could not tell it from smaller ones (0.634 to 0.672), and is worse with it on the reported seeds (0.584): with the step size 3 it has 0.672 there, and the gain is +0.071 [+0.031, +0.111]. Without a refusal it is right in 0.558, and each doubling of what is thought adds 0.008; after rewards 0.686 and 0.023. Rewards from the beginning do as well as after imitation.",
   baseline: arm("imitates right judgements", { stage: iterations }),
   method: arm("imitates them, then is paid for right verdicts", { stage }),
   others: { paid: arm("is paid for right verdicts from the beginning", { stage: 0 }) },

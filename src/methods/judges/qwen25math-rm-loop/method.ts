@@ -16,7 +16,7 @@ export const qwen25mathRmLoop = method({
     "A = (r − mean r) / std r                                   over the group",
   ].join("\n"),
   source:
-    "the shaped reward from a public re-implementation, the list loss reconstructed; lists are the policy's own attempts at a task, and the model learns while the policy does, where the paper alternates in rounds (ours). The rounds of imitation, the choice of queries and the ranking at inference are left out. A linear model of crossed words stands in for a language model's head; for a reward model of your own: `verifiedReward`",
+    "the shaped reward from a public re-implementation, the list loss reconstructed; lists are the policy's own attempts at a task, and the model learns while the policy does, where the paper alternates in rounds (ours). The rounds of imitation, the choice of queries (some right, some wrong), the KL penalty (a coefficient of about 1e-3) and the ranking at inference are left out. In the check the world gives the scores of a reward model: what is measured is the shaped reward, and L is not fitted there. A linear model of crossed words stands in for a language model's head; for a reward model of your own: `verifiedReward`",
   helpers: { reward: bradleyTerry() },
   options: {
     alpha: { help: "α, how far the reward model spreads each half", default: 0.5, low: 1e-6, high: 1e6 },

@@ -18,8 +18,8 @@ export const verified = (right: boolean, score: number, alpha: number): number =
 export type ScoresOf = (ctx: Ctx, trajectories: readonly Trajectory[]) => Promise<ReadonlyMap<Id, number>>;
 
 /**
- * Rewards from a verifier and a reward model, one per attempt, on channel "outcome"; see {@link verified}. An attempt without a score
- * gets the middle of its half, r_v − ½. Failed episodes get none.
+ * Rewards from a verifier and a reward model, one per attempt, on channel "outcome"; see {@link verified}. An attempt without a score,
+ * or with one that is no number, gets no reward: any number would rank it among its siblings. Failed episodes get none, either.
  * @param alpha α > 0.
  * Paper: "Qwen2.5-Math Technical Report: Toward Mathematical Expert Model via Self-Improvement".
  */
@@ -27,14 +27,12 @@ export function verifiedReward(scoresOf: ScoresOf, alpha: number): Feedback {
   return async (ctx, experience) => {
     const trajectories = experience.trajectories.filter((t) => t.end.kind !== "failed");
     const scores = await scoresOf(ctx, trajectories);
-    return trajectories.map(
-      (t): Signal => ({
-        kind: "reward",
-        channel: "outcome",
-        about: [{ trajectory: t.id }],
-        value: verified(succeeded(t), scores.get(t.id) ?? 0, alpha),
-        source: "verifier and reward model",
-      }),
-    );
+    return trajectories.flatMap((t): readonly Signal[] => {
+      const score = scores.get(t.id);
+      if (score === undefined || !Number.isFinite(score)) return [];
+      const value = verified(succeeded(t), score, alpha);
+      const about = [{ trajectory: t.id }];
+      return [{ kind: "reward", channel: "outcome", about, value, source: "verifier and reward model" }];
+    });
   };
 }

@@ -99,6 +99,20 @@ test("where people wrote nothing, the meta reward model says what they wrote of 
   assert.deepEqual(await valuesOf(attempts, { meta: "meta" }), [1.6667, 1, 0.6667, 1]);
 });
 
+test("a meta reward model without a number gives no reward, and not a critique that is worth 0", async () => {
+  const lost = { fit: async () => ({}), predict: async (xs: readonly unknown[]) => xs.map(() => Number.NaN) };
+  const ctx = ctxOf({
+    embed,
+    helper: () => lost as never,
+    task: (id) => ({ id, prompt: [], metadata: {}, seed: 1 }),
+  });
+  const trajectories = [judged("c", "untold", "wrong", true)];
+  assert.deepEqual(
+    await critiqueReward({ lambda: 1, meta: "meta" })(ctx, { trajectories, units: [] }, {}),
+    [],
+  );
+});
+
 test("reasons: the spurious one is best in training and a coin later; a few pairs have a critique", () => {
   const world = reasons(2, 0.1);
   const of = (shifted: boolean) => reasonWords.map((word) => world.accuracyOf(`${word} r9`, shifted));

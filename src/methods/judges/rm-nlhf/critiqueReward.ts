@@ -12,7 +12,7 @@ export interface CritiqueRewardOptions {
   readonly lambda: number;
   /** Whether it counts only where the verdict is right. Default false. */
   readonly gated?: boolean;
-  /** The helper that predicts the process reward where no human critique exists: the meta reward model. None: 0 there. */
+  /** The helper that predicts the process reward where no human critique exists: the meta reward model. None: R_proc is 0 there. */
   readonly meta?: string;
   /** The human critique of a task, where there is one. Default: `metadata.critique`. */
   readonly critiqueOf?: (task: Task) => string | undefined;
@@ -31,7 +31,7 @@ export interface CritiqueRewardOptions {
  *
  * Where there is no human critique, the meta reward model predicts R_proc from the words of the critique. It is fitted first, in every
  * iteration, to the F1 of this iteration's critiques that have a human one beside them, so that it follows the judge as that changes; its
- * predictions are kept within [0, 1]. The critique is the attempt's last message. Channel "outcome"; failed episodes get none.
+ * predictions are kept within [0, 1]; where it has none, there is no reward. The critique is the attempt's last message. Channel "outcome"; failed episodes get none.
  * Paper: "Reward Modeling from Natural Language Human Feedback".
  */
 export function critiqueReward(options: CritiqueRewardOptions): Feedback {
@@ -45,11 +45,13 @@ export function critiqueReward(options: CritiqueRewardOptions): Feedback {
     );
     if (rows.length > 0) await helper?.fit(rows);
     const guessed = (await helper?.predict(played.map(featuresOf))) ?? [];
-    return played.map((t, i): Signal => {
+    return played.flatMap((t, i): readonly Signal[] => {
       const right = Number(succeeded(t));
-      const process = known[i] ?? Math.min(1, Math.max(0, guessed[i] ?? 0));
+      const process = known[i] ?? (helper ? guessed[i] : 0);
+      if (process === undefined || !Number.isFinite(process)) return [];
       const value = gated ? right * (1 + lambda * process) : right + lambda * process;
-      return { kind: "reward", channel: "outcome", about: [{ trajectory: t.id }], value, source: "critique" };
+      const about = [{ trajectory: t.id }];
+      return [{ kind: "reward", channel: "outcome", about, value, source: "critique" }];
     });
   };
 }

@@ -81,7 +81,7 @@ export default defineCheck({
   id: "searchllm",
   level: "shared",
   claim:
-    "A gate of constraints teaches better answers that break none than a weighted sum with the helpfulness.",
+    "A gate of constraints teaches better answers that break none than a sum in which helpfulness weighs one half.",
   metric: "expected quality of the answer, 0 where it breaks a constraint, exact",
   direction: "higher",
   smallestEffect: 0.03,

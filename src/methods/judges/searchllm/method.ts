@@ -14,7 +14,7 @@ export const searchllm = method({
     "R = B · U,   A = (R − mean R) / std R                      over the group",
   ].join("\n"),
   source:
-    "layers, gate and product from a study note on the paper; the form of the smoothing and δ are ours. In training the environment's own success is the constraint and brevity the behaviour, ½ at 64 tokens, both ours: for rules, judges and rubrics of your own use `gatedReward`",
+    "layers, gate and product from a study note on the paper; the form of the smoothing and δ are ours. In the check a sum in which helpfulness weighs a quarter does about as well as the gate (0.802 against 0.813): the gate saves choosing the weight. In training the environment's own success is the constraint and brevity the behaviour, ½ at 64 tokens, both ours: for rules, judges and rubrics of your own use `gatedReward`",
   options: {
     smoothing: { help: "δ of the gate", default: 1e-4, low: 0, high: 1 },
     half: { help: "tokens of an answer whose brevity is ½", default: 64, low: 1, high: 1e9 },

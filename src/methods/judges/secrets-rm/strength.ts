@@ -57,7 +57,10 @@ export interface Treated {
 
 /**
  * By rank of μ, from below: the first share is flipped where μ < −σ; the next is ambiguous, with doubt a = σ(−μ), at most ½, and no
- * margin; all others keep their label and have the margin μ. A flipped pair has the strength −μ.
+ * margin; all others keep their label and have the margin max(0, μ). A flipped pair has the strength −μ.
+ *
+ * Pairs of the first share with μ ≥ −σ, which the ensemble does not call wrong clearly enough, keep their label without doubt and with the
+ * margin 0, although some are nearer to 0 than those with soft labels: the shares go by rank.
  */
 export function treatedLabels(strengths: readonly Strength[], options: TreatmentOptions = {}): Treated[] {
   const { flip = 0.2, soft = 0.2, margins = true } = options;

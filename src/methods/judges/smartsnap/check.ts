@@ -117,7 +117,7 @@ export default defineCheck({
   simpler: ["baseline", "free"],
   unequalCost: "every arm plays as many episodes; a proof takes one action more, and a submission names it",
   notes:
-    "In 3 of 20 seeds (in 1 with the judge of everything) the agent learns to hand in honest evidence that it did nothing: that pays 0, and whatever is not proven −1, so that it stops trying. Without a price on long lists that happens in 8. In the other seeds 0.96 are done and paid as done, against 0.89, and the judge is wrong about 3 of 100 attempts over all seeds, against 10. A reward of −1 for honest evidence of a failure had no such trap in a trial on another seed, in a smaller app.",
+    "In 3 of 20 seeds (in 1 with the judge of everything) the agent learns to hand in honest evidence that it did nothing: that pays 0, and whatever is not proven −1, so that it stops trying. Without a price on long lists that happens in 8. In the other seeds 0.96 are done and paid as done, against 0.89, and the judge is wrong about 3 of 100 attempts over all seeds, against 10. A reward of −1 for honest evidence of a failure had no such trap in a trial on another seed, in a smaller app. Such seeds make the differences of the arms deviate by 0.42 from seed to seed: 20 seeds cannot tell a gain below 0.23 from none.",
   baseline: arm("the judge reads everything that was shown", { price: 0 }, true),
   method: arm("the judge reads the evidence, and a long list costs", {}),
   others: {

@@ -50,12 +50,13 @@ test("the rubric adds its share, and lifts no wrong program above a correct one"
   assert.ok((await paidFor(wrong, { rubric: best }))! < 0.5);
 });
 
-test("what is vetoed is worth 0; a failed veto gives no signal, a failed rubric only leaves the rules", async () => {
+test("what is vetoed is worth 0; a failed veto or rubric gives no signal, and a rubric that does not count is not asked", async () => {
   const veto = scorer("veto", async () => 0.2);
   const lost = scorer("lost", async () => undefined);
   assert.equal(await paidFor(fast, { veto }), 0);
   assert.equal(await paidFor(fast, { veto: lost }), undefined);
-  assert.equal(await paidFor(fast, { rubric: lost }), 2);
+  assert.equal(await paidFor(fast, { rubric: lost }), undefined);
+  assert.equal(await paidFor(broken, { rubric: lost }), 0);
 });
 
 test("without rewards of its own, an attempt that ended compiled, and a success is correct", () => {

@@ -56,7 +56,7 @@ export interface RubricRewardOptions {
  *     R = R_rule + λ · mean over criteria of s_k           0 where the veto is below ½
  *
  * With the usual constants a wrong program has at most 0.3 and a correct one at least 0.5: no rubric lifts a wrong one above a correct one.
- * A rubric that fails counts for nothing; an attempt whose veto fails gets no signal, since it may be a fraud. On channel "outcome"; failed
+ * An attempt whose rubric fails gets no signal, since rules alone would pay it less than its siblings; nor does one whose veto fails, since it may be a fraud. On channel "outcome"; failed
  * episodes get none. Paper: "StitchCUDA: An Automated Multi-Agents End-to-End GPU Programing Framework with Rubric-based Agentic
  * Reinforcement Learning".
  */
@@ -71,7 +71,7 @@ export function rubricReward(options: RubricRewardOptions = {}): Feedback {
       const told = executed(t);
       const weight = criteria ? rubricWeight(told, constants) : 0;
       const said = weight > 0 ? meanOf(await asked(criteria!, t, random)) : 0;
-      return ruleReward(told, constants) + weight * (said ?? 0);
+      return said === undefined ? undefined : ruleReward(told, constants) + weight * said;
     };
     const played = trajectories.filter((t) => t.end.kind !== "failed");
     const signals = played.map(async (t): Promise<readonly Signal[]> => {
