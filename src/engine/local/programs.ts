@@ -3,6 +3,7 @@ import { nameOf, type Outputs, type Port, residuals } from "../../tensor/compile
 import { differentiate } from "../../tensor/differentiate.ts";
 import type { Session } from "../../tensor/execute.ts";
 import { input, type Tensor } from "../../tensor/graph.ts";
+import { sizeOf } from "../../tensor/shape.ts";
 import { type OutputRequest, type ScoringGraph, scoringGraph } from "./decoder.ts";
 import { type Architecture, type Layout, wholeStacks } from "./parameters.ts";
 
@@ -73,11 +74,23 @@ function gradientTargets(a: Architecture, g: ScoringGraph, layout: Layout): stri
   return [...[...trained].filter((name) => !parts.has(name)), ...stacked.map((s) => s.name)];
 }
 
+/** What makes graphs differ between devices. */
+export interface ScoringOptions {
+  readonly layout?: Layout;
+  /**
+   * Most bytes that a forward program keeps for its backward program. A program that would keep more keeps the residual stream
+   * between layers alone; its backward program computes the inside of each layer once more, right before it is read.
+   */
+  readonly mostKept?: number;
+}
+
+const bytesOf = (of: readonly Tensor[]): number => of.reduce((sum, t) => sum + 4 * sizeOf(t.shape), 0);
+
 /** The programs that score and train, whatever runs them. */
 export function scoringPrograms<S>(
   a: Architecture,
   { make, release }: Maker<S>,
-  layout: Layout = "apart",
+  { layout = "apart", mostKept = Number.POSITIVE_INFINITY }: ScoringOptions = {},
 ): ScoringPrograms<S> {
   const scoring = ready<S>(release);
   const training = ready<{ programs: TrainingPrograms<S>; release(): Promise<void> }>((t) => t.release());
@@ -95,7 +108,8 @@ export function scoringPrograms<S>(
     const outputs = Object.values(g.outputs);
     const whole = differentiate([...cotangents.values()], wrt);
     const fromLogp = differentiate([cotangents.get("logp")!], wrt);
-    const kept = residuals(outputs, [...whole, ...fromLogp]);
+    const all = residuals(outputs, [...whole, ...fromLogp]);
+    const kept = bytesOf(all) <= mostKept ? all : g.states;
     const made = new Map<string, Promise<S>>();
     const from = (
       names: readonly string[],

@@ -76,6 +76,7 @@ export function fromBuffers(t: Tensor): readonly Tensor[] {
     case "product":
     case "topIds":
     case "addProduct":
+    case "packedAttention":
       return inputs;
     case "rmsNorm":
       return [inputs[1]!];
