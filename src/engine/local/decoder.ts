@@ -1,6 +1,7 @@
 import { input, type Tensor } from "../../tensor/graph.ts";
 import { add } from "../../tensor/ops/add.ts";
 import { attention } from "../../tensor/ops/attention.ts";
+import { concat } from "../../tensor/ops/concat.ts";
 import { exp } from "../../tensor/ops/exp.ts";
 import { gatherRows } from "../../tensor/ops/gatherRows.ts";
 import { logProbability } from "../../tensor/ops/logProbability.ts";
@@ -14,6 +15,7 @@ import { reshape } from "../../tensor/ops/reshape.ts";
 import { rmsNorm } from "../../tensor/ops/rmsNorm.ts";
 import { rotary } from "../../tensor/ops/rotary.ts";
 import { selectRows } from "../../tensor/ops/selectRows.ts";
+import { slice } from "../../tensor/ops/slice.ts";
 import { split } from "../../tensor/ops/split.ts";
 import { sum } from "../../tensor/ops/sum.ts";
 import { swiglu } from "../../tensor/ops/swiglu.ts";
@@ -189,6 +191,48 @@ export interface ScoringGraph {
   readonly fixed: Readonly<Record<string, Tensor>>;
 }
 
+/** What is read off the scores of all tokens at some targets, by name. `topk.ids` has no gradient. */
+function readScores(
+  scores: Tensor,
+  targets: Tensor,
+  atIds: Tensor,
+  wanted: OutputRequest,
+): Readonly<Record<string, Tensor>> {
+  const all = logSoftmax(scores);
+  const ids = wanted.topk > 0 ? topIds(all, wanted.topk) : undefined;
+  return {
+    logp: logProbability(scores, targets),
+    ...(wanted.entropy ? { entropy: neg(sum(mul(exp(all), all), [-1])) } : {}),
+    ...(ids ? { topk: pickMany(all, ids), "topk.ids": ids } : {}),
+    ...(wanted.at > 0 ? { at: pickMany(all, atIds) } : {}),
+  };
+}
+
+/** The same in parts of so many targets, one after another: the scores of one part at a time are in memory. */
+function readInParts(
+  scoresOf: (last: Tensor) => Tensor,
+  [last, targets, atIds]: readonly [Tensor, Tensor, Tensor],
+  wanted: OutputRequest,
+  atOnce: number,
+): Readonly<Record<string, Tensor>> {
+  const A = targets.shape[0]!;
+  const parts = Array.from({ length: Math.ceil(A / atOnce) }, (_, i) => {
+    const cut = (x: Tensor): Tensor => slice(x, 0, i * atOnce, Math.min(A, (i + 1) * atOnce));
+    return readScores(scoresOf(cut(last)), cut(targets), cut(atIds), wanted);
+  });
+  const [first] = parts;
+  if (parts.length === 1) return first!;
+  return Object.fromEntries(
+    Object.keys(first!).map((name) => [
+      name,
+      concat(
+        parts.map((part) => part[name]!),
+        0,
+      ),
+    ]),
+  );
+}
+
 /**
  * Scores A targets in B packed sequences of T positions. A sequence may hold many rows: position t attends to position s
  * when s ≤ t ≤ end[s], so that rows that share a prompt follow it one after the other without attending to each other.
@@ -196,6 +240,7 @@ export interface ScoringGraph {
  * Inputs: `tokens` int32 [B · T]; `end` int32 [B, 1, 1, T]; `cos` and `sin` [B, 1, T, headWidth / 2] of the tokens'
  * positions; `context` int32 [A], the distinct positions at which targets are predicted; `back` int32 [B · T], the target
  * of each position, or A; `targets` int32 [A]; `at.ids` int32 [A, width].
+ * @param atOnce targets whose scores of all tokens are in memory at a time. Default: all.
  */
 export function scoringGraph(
   a: Architecture,
@@ -204,6 +249,7 @@ export function scoringGraph(
   A: number,
   wanted: OutputRequest,
   layout: Layout = "apart",
+  atOnce = A,
 ): ScoringGraph {
   const c = a.config;
   const weights = weightInputs(a);
@@ -218,21 +264,24 @@ export function scoringGraph(
   const targets = input("targets", [A], "int32");
   const atIds = input("at.ids", [A, Math.max(1, wanted.at)], "int32");
 
-  const read = attendPacked(c, layout, end, packedMask(end));
+  const readHeads = attendPacked(c, layout, end, packedMask(end));
   const select = (x: Tensor): Tensor => selectRows(x, context, back);
   const embedded = gatherRows(weight(weights, "model.embed_tokens.weight"), tokens);
   const states = stack(
     a,
     weights,
     embedded,
-    (layer, x) => read(headsOf(a, weights, layer, x, [B, T], angles)),
+    (layer, x) => readHeads(headsOf(a, weights, layer, x, [B, T], angles)),
     select,
     layout,
   );
   const last = states.at(-1)!;
-  const scores = logits(c, weights, last);
-  const all = logSoftmax(scores);
-  const ids = wanted.topk > 0 ? topIds(all, wanted.topk) : undefined;
+  const { "topk.ids": ids, ...read } = readInParts(
+    (x) => logits(c, weights, x),
+    [last, targets, atIds],
+    wanted,
+    atOnce,
+  );
   const head = (name: string): Tensor => {
     const w = weight(weights, `value_heads.${name}.weight`);
     const bias = weight(weights, `value_heads.${name}.bias`);
@@ -245,10 +294,7 @@ export function scoringGraph(
     embedded,
     states,
     outputs: {
-      logp: logProbability(scores, targets),
-      ...(wanted.entropy ? { entropy: neg(sum(mul(exp(all), all), [-1])) } : {}),
-      ...(ids ? { topk: pickMany(all, ids) } : {}),
-      ...(wanted.at > 0 ? { at: pickMany(all, atIds) } : {}),
+      ...read,
       ...Object.fromEntries(wanted.heads.map((name) => [`head.${name}`, head(name)])),
       ...Object.fromEntries(
         wanted.hidden.map((layer) => [`hidden.${layer}`, layer === c.layers ? last : select(states[layer]!)]),

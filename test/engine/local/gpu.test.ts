@@ -41,11 +41,12 @@ function made(device: ComputeDevice, a: Architecture): Promise<DeviceModel> {
   return device.create(a, { weights, steps: 0, version: 0 });
 }
 
-/** Two sequences of T positions. */
-function rows(vocabulary: number, T = 16) {
+/** Two sequences of T positions. @param every whether each position has a target. */
+function rows(vocabulary: number, T = 16, every = false) {
   const B = 2;
   const random = randomStream("rows");
-  const context = Int32Array.from([0, 1, 5, 9, T + 1, T + 4, 2 * T - 2]);
+  const some = Int32Array.from([0, 1, 5, 9, T + 1, T + 4, 2 * T - 2]);
+  const context = every ? Int32Array.from({ length: B * T }, (_, i) => i) : some;
   const A = context.length;
   const back = new Int32Array(B * T).fill(A);
   context.forEach((at, i) => {
@@ -68,9 +69,14 @@ const floats = (outputs: Record<string, unknown>): [string, Float32Array][] =>
   Object.entries(outputs).filter((e): e is [string, Float32Array] => e[1] instanceof Float32Array);
 
 /** Three steps of both models, which must agree in outputs, gradients and weights. */
-async function stepTogether(ours: DeviceModel, theirs: DeviceModel, a: Architecture, T?: number) {
+async function stepTogether(
+  ours: DeviceModel,
+  theirs: DeviceModel,
+  a: Architecture,
+  batch = rows(a.config.vocabulary),
+  learningRate = 0.01,
+) {
   const wanted = { entropy: true, topk: 2, at: 0, heads: a.heads, hidden: [1] };
-  const batch = rows(a.config.vocabulary, T);
   for (let step = 0; step < 3; step++) {
     const outputs = await theirs.forward(batch, wanted, true);
     const got = await ours.forward(batch, wanted, true);
@@ -82,7 +88,7 @@ async function stepTogether(ours: DeviceModel, theirs: DeviceModel, a: Architect
     const stats = [];
     for (const model of [theirs, ours]) {
       await model.backward("main", cotangents);
-      stats.push(await model.step({ learningRate: 0.01, weightDecay: 0.1, clip: 1 }));
+      stats.push(await model.step({ learningRate, weightDecay: 0.1, clip: 1 }));
     }
     near([stats[1]!.gradientNorm! / stats[0]!.gradientNorm!], [1], 1e-4, "gradient norm");
   }
@@ -100,14 +106,17 @@ for (const [name, a] of Object.entries(architectures)) {
 test("the same of sequences so long that their scores are not stored", { skip: !gpu }, async () => {
   const T = longestStored + 64;
   const a: Architecture = { config: { ...tinyConfig, contextTokens: T }, heads: [] };
-  await stepTogether(await made(gpu!, a), await made(cpu, a), a, T);
+  await stepTogether(await made(gpu!, a), await made(cpu, a), a, rows(a.config.vocabulary, T));
 });
 
-test("the same where activations are computed twice, which takes less memory", { skip: !gpu }, async () => {
-  const [name, a] = ["value", architectures["Llama's shape with a value head"]!];
-  assert.deepEqual(a.heads, [name]);
+test("the same with little memory: activations are computed twice, scores in parts", {
+  skip: !gpu,
+}, async () => {
+  const T = 300;
+  const a: Architecture = { config: { ...tinyConfig, contextTokens: T }, heads: ["value"] };
   const little = await gpuDevice({ precision: "f32", checked: true, memory: 1 });
-  await stepTogether(await made(little, a), await made(cpu, a), a);
+  // AdamW makes as much of a small gradient's rounding as of a large one: its steps are short where there are many targets
+  await stepTogether(await made(little, a), await made(cpu, a), a, rows(a.config.vocabulary, T, true), 1e-3);
   little.close();
 });
 
