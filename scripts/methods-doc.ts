@@ -156,17 +156,18 @@ function notes(m: CatalogueEntry, { evidence, checks, benches }: Known): string 
 }
 
 /** What the check has found since on seeds that are not the reported ones. Evidence of a check that was changed is not kept. */
-function repeatsOf({ id, seeds }: StoredEvidence): readonly string[] {
+function repeatsOf({ id, seeds, effect }: StoredEvidence): readonly string[] {
   const folder = paperFolder(id);
   const ended = (folder ? readLog(folder.path) : []).filter(({ event }) => event === "end");
-  const reported = ended.findLastIndex(({ seed }) => seeds.includes(seed));
-  return ended
-    .slice(reported + 1)
-    .flatMap(({ seed, verdict, interval: found }) =>
-      verdict && found
-        ? [`Once more, on ${found.n} seeds from ${seed}: ${verdict}, ${interval(found)}.`]
-        : [],
-    );
+  // the first run that found what the evidence says: later ones of the same seeds are the same experiment
+  const reported = ended.findIndex(
+    (entry) => seeds.includes(entry.seed) && Math.abs((entry.effect ?? Number.NaN) - effect) < 1e-5,
+  );
+  return (reported < 0 ? [] : ended.slice(reported + 1)).flatMap(({ seed, verdict, interval: found }) =>
+    verdict && found && !seeds.includes(seed)
+      ? [`Once more, on ${found.n} seeds from ${seed}: ${verdict}, ${interval(found)}.`]
+      : [],
+  );
 }
 
 const pathFromDocs = (page: string): string =>

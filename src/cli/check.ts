@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { replaceFile } from "../common/files/files.ts";
 import { unknownName } from "../common/text/suggest.ts";
-import { WhetstoneError } from "../core/errors.ts";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
 import { type CheckEvidence, type RunCheckOptions, runCheck } from "../train/check.ts";
 import { remembered } from "../train/experiment.ts";
@@ -67,14 +67,23 @@ export function addCheck(program: Command, io: Io): void {
         let left = files.length;
         // as many checks side by side as there are threads: the last runs of one need not wait for each other
         const queue = [...files];
+        const failed: { readonly id: string; readonly why: unknown }[] = [];
         const work = async (): Promise<void> => {
           for (let file = queue.shift(); file; file = queue.shift()) {
-            await one(file, { pool, base, memory: options.memory, code, io });
+            const { id } = file;
+            // the others go on, which may take an hour
+            await one(file, { pool, base, memory: options.memory, code, io }).catch((why: unknown) => {
+              failed.push({ id, why });
+              if (files.length > 1) io.error(`${id} failed: ${messageOf(why)}`);
+            });
             left--;
             if (left > 0) io.error(`${left} of ${files.length} checks left`);
           }
         };
         await Promise.all(Array.from({ length: threads }, work));
+        if (failed.length > 1)
+          io.error(`${failed.length} checks failed: ${failed.map(({ id }) => id).join(", ")}`);
+        if (failed[0]) throw failed[0].why;
       } finally {
         unheard();
         await pool.close();
@@ -86,7 +95,7 @@ function chosenFiles(ids: readonly string[], family: string | undefined): readon
   const all = checkFiles();
   if (all.length === 0) {
     throw new WhetstoneError("checkpoint.missing", {
-      where: "whetstone check",
+      where: "check",
       got: "an installed package, which does not contain the checks",
       expected: "a clone of the repository",
       fix: "Run it in a clone of the repository, or look at: whetstone explain ID",

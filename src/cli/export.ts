@@ -1,6 +1,6 @@
 /** `whetstone export`: trained weights, and what people taught in production, as other tools take them. */
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { Command } from "commander";
@@ -141,6 +141,7 @@ async function exportRun(
   if (name === undefined) {
     throw unnamed(to, "a run or a checkpoint");
   }
+  requireBase(base);
   if (to === "peft" && type !== "F32") throw noSuchType(type, "peft", "F32, in which adapters are written");
   const { weights, begun } = await findWeights("export", name, store);
   if (to === "gguf") {
@@ -167,6 +168,19 @@ async function exportRun(
   });
   io.record({ type: "export", to, out: resolve(out), from: weights });
   io.say(`Written: ${out}`);
+}
+
+/** @throws WhetstoneError `option.range` for a base that no tool can load. */
+function requireBase(base: string | undefined): void {
+  if (base === undefined) return;
+  const isPath = /^[./~]|^[A-Za-z]:[\\/]|\/.*\//.test(base);
+  if (base.trim() !== "" && (!isPath || statSync(base, { throwIfNoEntry: false })?.isDirectory())) return;
+  throw new WhetstoneError("option.range", {
+    where: "--base",
+    got: base.trim() === "" ? "nothing" : `${base}, which is no folder`,
+    expected: "the folder of a model, or a model's name, such as Qwen/Qwen2.5-0.5B-Instruct",
+    fix: "Name the base model, or leave --base out for the run's own.",
+  });
 }
 
 /** What an adapter names as its base: a folder by its whole path, since PEFT looks for a relative one in the folder that it runs in. */

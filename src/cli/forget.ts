@@ -49,7 +49,7 @@ export function addForget(program: Command, io: Io): void {
         async (production) => {
           if (options.yes !== true) {
             await requireConsent(
-              "whetstone forget",
+              "forget",
               `Erase ${named(what)} from ${production.where}, with the rows of exported files and the parts of artefacts that were made from it? This cannot be undone.`,
               "a confirmation, since an erasure cannot be undone",
             );
@@ -69,8 +69,8 @@ function whatOf({ user, session, before }: ForgetOptions): Erase {
   if (session !== undefined && session !== "") return { session };
   if (before !== undefined) return { before: timeOf("--before", before, Date.now()) };
   throw new WhetstoneError("option.range", {
-    where: "whetstone forget",
-    got: "nobody to forget",
+    where: "forget",
+    got: "no user, session or date",
     expected: "--user, --session or --before",
     fix: "Say which data to erase; see whetstone forget --help.",
   });
@@ -101,10 +101,10 @@ const named = (what: Erase): string =>
 const isGone = ({ found }: Erasure): boolean => found.rows + found.bytes + found.exports === 0;
 
 function receipt(erasure: Erasure, { where }: TrafficStore): string[] {
-  const { responses, signals, traced, exports, artefacts, found, unseen } = erasure;
+  const { responses, others = 0, signals, traced, exports, artefacts, found, unseen } = erasure;
   return [
     `Erased: ${named(erasure.what)}, from ${where}`,
-    `  ${responses} responses, ${signals} signals${traced > 0 ? `, ${traced} calls of tools and retrievals` : ""}`,
+    `  ${responses} responses${others > 0 ? ` (${others} of other users, in the same sessions)` : ""}, ${signals} signals${traced > 0 ? `, ${traced} calls of tools and retrievals` : ""}`,
     ...exports.map(({ file, rowsRemoved }) => `  ${rowsRemoved} rows of ${file}`),
     ...artefacts.map(
       ({ folder, partsRemoved }) =>

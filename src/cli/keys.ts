@@ -39,7 +39,7 @@ export function addKeys(program: Command, io: Io): void {
     .addOption(
       new Option(
         "--scope <scope...>",
-        "permission of the key; may be repeated: chat completions (chat), sending feedback (feedback), sending spans (traces), reading (read), everything (admin)",
+        "permission of the key; may be repeated: chat completions (chat), sending feedback (feedback), sending spans (traces), reading what was recorded (read), changing versions, splits and keys (admin); none contains another",
       )
         .choices(scopes)
         .makeOptionMandatory(),
@@ -78,7 +78,7 @@ export function addKeys(program: Command, io: Io): void {
         io.say(
           secret,
           "",
-          `Save it now: it is not shown again. Its scopes: ${key.scopes.join(", ")}${until(key)}${key.budget ? `; its budget: ${said(key.budget)}` : ""}.`,
+          `Save it now: it is not shown again. Its scopes: ${key.scopes.join(", ")}${until(key)}${key.budget ? `; its budget: ${said(key.budget)}` : ""}. Running servers accept it within two seconds.`,
         );
       }
     });
@@ -139,7 +139,7 @@ const said = ({ usd, per }: Budget): string => `$${usd}${per === "ever" ? " in a
 
 /** @throws WhetstoneError `option.range` for a budget of a key that can call no model. */
 function requireSpender({ budget, scope }: CreateOptions): void {
-  if (budget === undefined || scope.includes("chat") || scope.includes("admin")) return;
+  if (budget === undefined || scope.includes("chat")) return;
   throw new WhetstoneError("option.range", {
     where: "--budget",
     got: `"${budget}" for a key of scope ${scope.join(", ")}`,

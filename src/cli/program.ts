@@ -109,6 +109,13 @@ function report(e: unknown, io: Io, group: Command | undefined, named = ""): num
       );
       return exit.usage;
     }
+    const page = /^error: unknown command '(inbox|sessions)'/.exec(e.message)?.[1];
+    if (page !== undefined) {
+      io.error(
+        `whetstone: unknown command '${page}': it is a page of the dashboard. Open it with: whetstone dashboard`,
+      );
+      return exit.usage;
+    }
     const said = oneLine(joined(e.message.replace(/^error: /, "")));
     io.error(`whetstone: ${said}${/[.?)]$/.test(said) ? "" : "."} See whetstone${named} --help.`);
     return exit.usage;

@@ -5,6 +5,7 @@ import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { SqliteIn } from "../store/database.ts";
 import { errorOf, openRunStore, type Run, type RunStore } from "../store/runStore.ts";
+import { successAfter } from "../store/successAfter.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { addCommand, duration, folded, type Io, interval, roomOf, table } from "./output.ts";
 import { shownStore } from "./report.ts";
@@ -28,10 +29,7 @@ export function addRuns(program: Command, io: Io): void {
         const rows: string[][] = [];
         const failures: string[] = [];
         for (const run of await store.runs()) {
-          const after = (await store.evaluations(run.id)).filter(
-            (e) => e.when === "after" && e.mode === "sampled",
-          );
-          const success = after.find((e) => e.split !== "validation") ?? after[0];
+          const success = successAfter(await store.evaluations(run.id));
           const error = errorOf(run);
           if (error !== undefined) failures.push(`${run.name} failed: ${error}`);
           const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(run.started)) / 1000;

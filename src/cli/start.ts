@@ -1,7 +1,7 @@
 /** `whetstone start`: the main job with its default settings. */
-import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type Device, devices } from "../engine/local/devices.ts";
+import { freeFolder } from "./freeFolder.ts";
 import { statedNumber } from "./numbers.ts";
 import { addCommand, type Io } from "./output.ts";
 import { trainRun } from "./train.ts";
@@ -34,16 +34,12 @@ export function addStart(program: Command, io: Io): void {
           method: "grpo",
           engine: "local",
           seed,
-          out: out ?? freeFolder(seed),
+          // a fresh run each time
+          out: out ?? freeFolder("runs/facts-grpo", seed),
           ...(device && { device }),
         },
         io,
         { live },
       );
     });
-}
-
-/** runs/facts-grpo-1, or with the next number that is free: a fresh run each time. */
-function freeFolder(seed: number): string {
-  for (let n = seed; ; n++) if (!existsSync(`runs/facts-grpo-${n}`)) return `runs/facts-grpo-${n}`;
 }

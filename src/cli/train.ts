@@ -1,11 +1,11 @@
 /** `whetstone train`: a run. */
-import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
 import type { RunSummary } from "../train/run.ts";
 import { makeEngine } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
+import { freeFolder } from "./freeFolder.ts";
 import { onSignal } from "./interrupted.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
@@ -123,5 +123,5 @@ const runExists = (out: string, config: string | undefined): WhetstoneError =>
 /** The folder with the next number: runs/doors-2 after runs/doors-1. */
 function nextFree(out: string): string {
   const [, name = out, number = "1"] = /^(.*?)(?:-(\d+))?$/.exec(out) ?? [];
-  for (let n = Number(number) + 1; ; n++) if (!existsSync(`${name}-${n}`)) return `${name}-${n}`;
+  return freeFolder(name, Number(number) + 1);
 }

@@ -359,11 +359,7 @@ function addActs(versions: Command, io: Io): void {
 
 async function agreed(flags: ActFlags, where: string, question: string): Promise<void> {
   if (flags.yes === true) return;
-  await requireConsent(
-    `whetstone ${where}`,
-    question,
-    "a confirmation, since users get other answers afterwards",
-  );
+  await requireConsent(where, question, "a confirmation, since users get other answers afterwards");
 }
 
 /** The guard alone keeps no process up. */

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { requireOwnSchema } from "./ownSchema.ts";
+import { requireOwnSchema, requireReadable } from "./ownSchema.ts";
 import { copyFromPostgres, copyToPostgres } from "./postgresBackup.ts";
 import { reasonOf, requireStore, requireUndamaged, storeFailure } from "./sqlite.ts";
 import { isPostgresUrl, shownUrl } from "./where.ts";
@@ -49,11 +49,11 @@ export async function restore(
 ): Promise<void> {
   if (isPostgresUrl(from)) throw noFile(from);
   if (isPostgresUrl(to)) {
-    requireThere(from);
+    await requireCopy(from);
     return copyToPostgres(from, to, replace, copied);
   }
   if (!replace) requireNew(to, "Name another --store, or replace it with --replace once nothing uses it.");
-  requireThere(from);
+  await requireCopy(from);
   // a link leads to what is replaced
   const there = existsSync(to) ? realpathSync(to) : undefined;
   if (there !== undefined) {
@@ -195,8 +195,14 @@ const noFile = (where: string): WhetstoneError =>
     fix: "Name a file; the store is given with --store or WHETSTONE_STORE.",
   });
 
+/** A store, of which no row was read. */
+async function requireCopy(from: string): Promise<void> {
+  if (existsSync(from) && statSync(from).isFile()) await requireReadable(from);
+  requireThere(from, "names");
+}
+
 /** A store, of Whetstone. */
-function requireThere(file: string): void {
+function requireThere(file: string, by: "names" | "steps" = "steps"): void {
   if (!existsSync(file))
     throw new WhetstoneError("name.unknown", {
       where: "store",
@@ -205,7 +211,7 @@ function requireThere(file: string): void {
       fix: "Name the file; a store's is given with --store or WHETSTONE_STORE.",
     });
   try {
-    requireStore(file);
+    requireStore(file, by);
   } catch (e) {
     throw storeFailure(file, e);
   }

@@ -49,13 +49,15 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
       ? true
       : row.sessions.some((id) => touched.has(id)) || row.users.some((id) => gone.user.has(id));
   const before = await rewriteExports(db, goes);
+  let others = 0;
   if ("before" in what) await eraseOld(database, secret, what.before, gone);
-  else await eraseSessions(database, secret, touched, gone);
+  else others = await eraseSessions(database, secret, touched, gone);
 
   // also files that were exported meanwhile, from data that was still there
   const exports = [...before, ...(await rewriteExports(db, goes))];
   const counts = {
     responses: gone.response.size,
+    ...("user" in what && { others }),
     signals: gone.signal.size,
     traced: gone.traced.size,
   };
@@ -154,20 +156,23 @@ const erasing = <T>(database: Database, work: (tx: Kysely<Tables>) => Promise<T>
     return await work(tx);
   });
 
+/** @returns how many responses of users who are not to be erased went as well. */
 async function eraseSessions(
   database: Database,
   secret: Buffer,
   sessions: ReadonlySet<Id>,
   gone: Gone,
-): Promise<void> {
+): Promise<number> {
+  let others = 0;
   for (const session of sessions) {
     gone.session.add(session);
     await erasing(database, async (tx) => {
       const rows = await tx
         .selectFrom("responses")
-        .select(["id", "trajectory"])
+        .select(["id", "trajectory", "user_id"])
         .where("session", "=", session)
         .execute();
+      others += rows.filter(({ user_id }) => user_id !== null && !gone.user.has(user_id)).length;
       await forget(tx, secret, rows, gone, [session]);
       await tx.deleteFrom("responses").where("session", "=", session).execute();
       await eraseTraced(tx, gone, (q) => q.where("session", "=", session));
@@ -179,6 +184,7 @@ async function eraseSessions(
       await eraseTraced(tx, gone, (q) => q.where("user_id", "=", user));
     });
   }
+  return others;
 }
 
 async function eraseOld(database: Database, secret: Buffer, before: number, gone: Gone): Promise<void> {

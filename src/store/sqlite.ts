@@ -13,8 +13,10 @@ const [steps, firstStep] = ["kysely_migration", "001-runs"];
 /**
  * Makes a file that its owner alone may read, as are then the log and the index that SQLite lays beside it; one that is there
  * has to be a store. Nothing is written to what somebody else made.
+ * @param by what tells a store from another database. The names of its tables are enough where requireOwnSchema follows, and no row may
+ * be read before.
  */
-export function requireStore(file: string): void {
+export function requireStore(file: string, by: "names" | "steps" = "steps"): void {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
   const there = statSync(file);
   if (there.isDirectory()) {
@@ -26,12 +28,11 @@ export function requireStore(file: string): void {
     });
   }
   if (!there.isFile() || there.size === 0) return;
-  // without a log all of it lies in the file, and is read without as much as an index beside it
-  const at = existsSync(`${file}-wal`) ? resolve(file) : `${pathToFileURL(file).href}?immutable=1`;
-  const database = new (sqlite().DatabaseSync)(at, { readOnly: true });
+  const database = new (sqlite().DatabaseSync)(asItIs(file), { readOnly: true });
   try {
     const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
     const names = tables.map(({ name }) => String(name));
+    if (by === "names" && names.includes(steps)) return;
     const made = names.includes(steps)
       ? database.prepare(`select min(name) as name from ${steps}`).get()
       : undefined;
@@ -47,6 +48,10 @@ export function requireStore(file: string): void {
     database.close();
   }
 }
+
+/** How SQLite opens a file: without a log all of it lies in the file, and is read without as much as an index beside it. */
+export const asItIs = (file: string): string =>
+  existsSync(`${file}-wal`) ? resolve(file) : `${pathToFileURL(file).href}?immutable=1`;
 
 /** Reads all of it. @throws WhetstoneError `store.failed` with the first damage. */
 export function requireUndamaged(database: DatabaseSync, file: string): void {

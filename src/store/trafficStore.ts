@@ -121,6 +121,8 @@ export interface Erasure {
   readonly at: number;
   readonly what: Erase;
   readonly responses: number;
+  /** Responses among them that name another user, where a user was erased: sessions go whole. */
+  readonly others?: number;
   readonly signals: number;
   /** Calls of tools and retrievals that tracers reported. */
   readonly traced: number;

@@ -96,6 +96,17 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
     [["export", "x", "--to", "peft", "--type", "Q8_0", "--out", "p"], /--type: got Q8_0 with --to peft/],
+    [["export", "x", "--to", "peft", "--base", "", "--out", "p"], /--base: got nothing, expected the folder/],
+    [
+      ["export", "x", "--to", "peft", "--base", "./no", "--out", "p"],
+      /--base: got \.\/no, which is no folder/,
+    ],
+    [["export", "x", "--to", "peft", "--base", "a/b/c", "--out", "p"], /--base: got a\/b\/c, which is no/],
+    [
+      ["inbox"],
+      /unknown command 'inbox': it is a page of the dashboard\. Open it with: .*whetstone(?: --)? dashboard$/m,
+    ],
+    [["sessions"], /unknown command 'sessions': it is a page of the dashboard/],
     [["versions"], /whetstone: versions: name a subcommand: list, add, .*\. See .*versions --help\./],
     [["keys", "--json"], /whetstone: keys: name a subcommand: create, list, revoke\./],
     [["--json", "artefacts"], /whetstone: artefacts: name a subcommand: list, /],

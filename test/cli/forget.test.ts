@@ -39,9 +39,20 @@ test("a user is forgotten after a yes, and the receipt says what went", async ()
   await again.close();
 });
 
+test("the receipt says how many responses of other users went with a user's sessions", async () => {
+  const shared = join(folder, "shared.sqlite");
+  const store = await openTrafficStore(shared);
+  const users = ["ann-12345678", "bob-12345678", "bob-12345678", undefined];
+  for (const [turn, user] of users.entries())
+    await store.write([{ kind: "response", response: served("in-common", turn, user ? { user } : {}) }]);
+  await store.close();
+  const { out } = await inProcess(["forget", "--user", "ann-12345678", "--yes", "--store", shared]);
+  assert.match(out, /4 responses \(2 of other users, in the same sessions\), 0 signals\n/);
+});
+
 test("wrong words are said before anything is opened", async () => {
   for (const [args, words] of [
-    [[], /nobody to forget/],
+    [[], /^whetstone: forget: got no user, session or date, expected/],
     [["--user", "a", "--session", "b"], /cannot be used with/],
     [["--before", "soon"], /"soon".*2026-01-01/],
     [["--before", "2999-01-01"], /a past date/],

@@ -34,8 +34,12 @@ test("a key is shown once, listed without its secret, and revoked by its label",
 
 test("a budget is said when the key is made and in the list, and refused where the key can call no model", async () => {
   const made = await keys("create", "intern", "--scope", "chat", "--budget", "5/day");
-  assert.match(made.out, /Its scopes: chat; its budget: \$5\/day\./);
-  await keys("create", "guest", "--scope", "admin", "--budget", "20");
+  assert.match(
+    made.out,
+    /Its scopes: chat; its budget: \$5\/day\. Running servers accept it within two seconds\./,
+  );
+  await keys("create", "guest", "--scope", "admin", "chat", "--budget", "20");
+  assert.equal((await keys("create", "ops", "--scope", "admin", "--budget", "20")).code, 2);
   const { out } = await keys("list");
   assert.match(out, /intern .* \$5\/day /);
   assert.match(out, /guest .* \$20 in all /);

@@ -92,11 +92,18 @@ test("a reward that rises while success falls is named, in training or on held-o
     finding.problem,
     /reward in training rose from 0\.5\d* to 0\.8\d* while success in training fell/,
   );
+  assert.deepEqual(
+    [finding.severity, /^Unless tasks became harder/.test(finding.fix ?? "")],
+    ["warning", true],
+  );
   assert.deepEqual(others, []);
   const [fall, rise] = [
     [evaluated("before", 0, 120), evaluated("after", 60, 60)],
     [evaluated("before", 0, 60), evaluated("after", 60, 120)],
   ];
+  // the weights of the start were put back
+  const back = [evaluated("before", 0, 90), evaluated("after", 60, 90)];
+  assert.ok(found(turned, { evaluations: back }).includes("opposed"));
   const held = look({ ...turned, success: line(0.5, 0.5) }, { evaluations: fall! }).findings;
   assert.deepEqual(
     held.map(({ check }) => check),
@@ -104,6 +111,10 @@ test("a reward that rises while success falls is named, in training or on held-o
   );
   assert.match(held[1]!.problem, /while success on "test" fell from 60 % to 30 %/);
   assert.match(held[0]!.fix, /The other findings say why/);
+  assert.equal(held[1]!.severity, "error");
+  // better at one kind of task, worse at another
+  const other = (all: typeof fall) => all!.map((e) => ({ ...e, split: "other" }));
+  assert.deepEqual(found(turned, { evaluations: [...fall!, ...other(rise)] }), ["success"]);
   // tasks become harder
   assert.deepEqual(found({ reward: line(0.5, 0.9), success: line(0.5, 0.4) }, { evaluations: rise! }), []);
 });

@@ -54,7 +54,8 @@ const checksOf = async (environment: Environment) => {
 test("a run that is paid for failing is told so; one that is paid for succeeding is not", async () => {
   const { findings } = await checksOf(turned);
   const found = findings.find(({ check }) => check === "opposed");
-  assert.equal(found?.severity, "error");
+  // its best weights, those of the start, were put back: held-out tasks stand still
+  assert.equal(found?.severity, "warning");
   assert.match(found.problem, /reward in training rose from -\S+ to \S+ while success .* fell/);
   assert.ok(!findings.some(({ check }) => check === "success"));
   const healthy = await checksOf(sound);

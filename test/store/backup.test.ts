@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import { requireReadable } from "../../src/store/ownSchema.ts";
 import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { inProcess } from "../cli/inProcess.ts";
 
@@ -199,6 +200,48 @@ for (const [what, sql] of Object.entries(hostile)) {
     assert.ok(!existsSync(to));
   });
 }
+
+/** Changes to the statements themselves, which SQLite carries out with `writable_schema` alone. */
+const forged: Readonly<Record<string, readonly [sql: string, from: string, to: string]>> = {
+  sqlite_stat1: ["analyze", "(tbl,idx,stat)", "(tbl,idx,x,stat as (hex(x)))"],
+  sqlite_sequence: ["", "(name,seq)", "(name,seq,more as (hex(name)))"],
+  kysely_migration: ["", '"name" varchar', '"name" text collate nocase, "more" varchar'],
+  responses: ["", '"model" text', '"model text"'],
+  signals: ["", '"value" double precision', '"VALUE" double precision'],
+};
+function forge(copy: string, table: string, sql: string, from: string, to: string): void {
+  const database = new DatabaseSync(copy);
+  database.exec(sql);
+  if ("enableDefensive" in database) (database.enableDefensive as (on: boolean) => void)(false);
+  database.exec("PRAGMA writable_schema = ON");
+  const change = database.prepare("update sqlite_schema set sql = replace(sql, ?, ?) where name = ?");
+  assert.equal(change.run(from, to, table).changes, 1);
+  database.close();
+}
+for (const [table, [sql, from, to]] of Object.entries(forged)) {
+  test(`a copy whose statement of ${table} was changed is refused`, async () => {
+    const copy = join(folder, `forged-${table}.sqlite`);
+    const { file, store } = await inUse(`before-forged-${table}.sqlite`);
+    assert.equal((await inProcess(["backup", copy, "--store", file])).code, 0);
+    await store.close();
+    forge(copy, table, sql, from, to);
+    const target = join(folder, `from-forged-${table}.sqlite`);
+    const made = await inProcess(["restore", copy, "--store", target]);
+    assert.equal(made.code, 1, made.err);
+    assert.match(made.err, new RegExp(`got "table ${table}", which no store holds`));
+    assert.ok(!existsSync(target));
+  });
+}
+
+test("a copy that computes while its tables are read does not hold anybody up", async () => {
+  const copy = join(folder, "slow.sqlite");
+  const { store } = await inUse("slow.sqlite");
+  await store.close();
+  await requireReadable(copy);
+  const slow = "(tbl,idx,x,stat as (length(hex(zeroblob(400000000)))))";
+  forge(copy, "sqlite_stat1", "analyze", "(tbl,idx,stat)", slow);
+  await assert.rejects(requireReadable(copy, 0.5), /got tables whose names take longer than 0\.5 s to read/);
+});
 
 test("a copy of an older store, or of one that SQLite has analysed, is restored", async () => {
   const { file, store } = await inUse("older.sqlite");

@@ -69,7 +69,7 @@ export function dashboardApi(
   const found = async (name: string): Promise<Run> => {
     const run = await store.run(name);
     if (run?.id === name) return run;
-    throw new HTTPException(404, { message: `There is no run ${name} in this store.` });
+    throw new HTTPException(404, { message: noRun(name, run) });
   };
   api.get("/compare", takes("run*"), async (c) => {
     const asked = c.req.queries("run") ?? [];
@@ -168,6 +168,12 @@ export function dashboardApi(
   });
   return api;
 }
+
+/** @param of that name, whose page has another address. */
+const noRun = (name: string, of: Run | undefined): string =>
+  of
+    ? `The run named ${name} has the id ${of.id}: its page is /runs/${of.id}.`
+    : `There is no run ${name} in this store.`;
 
 const count = z.coerce.number().int().min(0);
 const tagsAsked = z.object({ tags: z.array(z.string().trim().min(1).max(60)).max(50) });

@@ -2,6 +2,7 @@
 import { setImmediate as others } from "node:timers/promises";
 import type { Interval } from "../../core/interval.ts";
 import { errorOf, type Run, type RunStore } from "../../store/runStore.ts";
+import { successAfter } from "../../store/successAfter.ts";
 import type { RunRow, RunsChange } from "./types.ts";
 import { json } from "./values.ts";
 
@@ -92,8 +93,6 @@ async function rowOf(store: RunStore, run: Run, tags: readonly string[]): Promis
 
 /** Success after the run, on tasks used neither for training nor for selection. */
 async function heldOut(store: RunStore, run: string): Promise<Interval | undefined> {
-  const all = (await store.evaluations(run)).filter((e) => e.when === "after" && e.trainedShare === 0);
-  const sampled = all.filter((e) => e.mode === "sampled");
-  const after = sampled.length > 0 ? sampled : all;
-  return (after.find((e) => e.split !== "validation") ?? after[0])?.success;
+  const all = await store.evaluations(run);
+  return successAfter(all.filter((e) => e.trainedShare === 0))?.success;
 }

@@ -38,25 +38,24 @@ const basic = (value: string): string =>
  * A query without the parameters that hold a key of this server; the others stay byte for byte. A key with a budget pays for the
  * model that the body names, and some servers put one of the query in its place.
  */
-function queryFor({ budget }: Pick<Caller, "budget">, query: string): string {
+const queryFor = ({ budget }: Pick<Caller, "budget">, query: string): string =>
+  withoutParameters(
+    query,
+    (name, value) => holdsOurs(`${name} ${value}`) || (!!budget && name.trim().toLowerCase() === "model"),
+  );
+
+/** A query without the parameters in which some servers take keys, for those that are not to get the client's. */
+export const withoutKeys = (query: string): string =>
+  withoutParameters(query, (name) => keyParameter.test(name.trim()));
+
+/** @param query with its question mark, or "". @param isDropped of a parameter as it reads decoded; the others stay as they are. */
+function withoutParameters(query: string, isDropped: (name: string, value: string) => boolean): string {
   const kept = query
     .slice(1)
     .split("&")
     .filter((parameter) => {
       const [name = "", value = ""] = [...new URLSearchParams(parameter)].flat();
-      return !holdsOurs(`${name} ${value}`) && !(budget && name.trim().toLowerCase() === "model");
-    });
-  return query === "" || kept.length === 0 ? "" : `?${kept.join("&")}`;
-}
-
-/** A query without the parameters in which some servers take keys, for those that are not to get the client's. */
-export function withoutKeys(query: string): string {
-  const kept = query
-    .slice(1)
-    .split("&")
-    .filter((parameter) => {
-      const [name = ""] = [...new URLSearchParams(parameter)].flat();
-      return !keyParameter.test(name.trim());
+      return !isDropped(name, value);
     });
   return query === "" || kept.length === 0 ? "" : `?${kept.join("&")}`;
 }

@@ -9,6 +9,7 @@ import { long } from "../../http/body.ts";
 import { storeRefusal } from "../inbox.ts";
 import { errorBody, refusal } from "../refusal.ts";
 import type { ResponseHead } from "../sendResponse.ts";
+import { clientGone } from "./abandoned.ts";
 import { requireBounded, whyUnread } from "./answerBody.ts";
 import type { Answered } from "./answerer.ts";
 import { type Asking, withId, withoutExtra } from "./asking.ts";
@@ -214,7 +215,6 @@ function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean
 }
 
 const brokeOff = "the upstream closed before the response was complete";
-export const clientGone = "the client went away";
 
 /** The refusal if the upstream did not respond. OpenAI clients retry automatically after this status. */
 export function unreachable(why: string, headers: Readonly<Record<string, string>>): Response {

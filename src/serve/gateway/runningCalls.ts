@@ -119,7 +119,8 @@ export function runningCalls({ recorder, sessions, now, log }: RunningCallsOptio
       : { trajectory: `${opened.session}/${id}`, turn: 0 };
     if (place.cut && choices.length > 0) {
       trajectoryCuts[place.cut] = (trajectoryCuts[place.cut] ?? 0) + 1;
-      log(`${id}: a new trajectory of its session begins (${place.cut})`, of);
+      // a client that keeps one session for all that it asks would fill the log
+      if (place.cut !== "unrelated") log(`${id}: a new trajectory of its session begins (${place.cut})`, of);
     }
     if (status !== "complete")
       log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`, { level: "warning", ...of });

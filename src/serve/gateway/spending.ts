@@ -4,8 +4,16 @@ import { countOf, type Json, type JsonObject } from "../../core/json.ts";
 import type { ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { TrafficStore } from "../../store/trafficStore.ts";
-import { dollars, type PriceTable, priceTable, storedPrices, type Tokens } from "../costs.ts";
+import {
+  dollars,
+  type PriceTable,
+  priceTable,
+  storedPrices,
+  type Tokens,
+  tokensInMessages,
+} from "../costs.ts";
 import type { Refused } from "../refusal.ts";
+import { isAbandoned } from "./abandoned.ts";
 
 /** Name of the tag with the id of the key that a call was made with. */
 export const keyTag = "whetstone.key";
@@ -21,7 +29,7 @@ export interface Purse {
   hold(version: Id, model: string, input: number, body: JsonObject): (usd?: number) => void;
   /** Counts a call that is not recorded. @returns its dollars. */
   note(version: Id, model: string, tokens: Tokens): number;
-  /** Dollars of a recorded call. */
+  /** Dollars that a recorded call counts for. */
   costOf(response: ServedResponse): number;
 }
 
@@ -79,7 +87,7 @@ export function spending(
     try {
       for await (const response of production.responses({ from: sum.from })) {
         if (response.tags[keyTag] === key && !sum.counted.has(response.id))
-          sum.usd += prices.costOf(response) ?? 0;
+          sum.usd += countedFor(prices, response);
       }
     } finally {
       sum.reading = false;
@@ -117,11 +125,7 @@ export function spending(
           return held > 0 && sum.usd + held >= budget.usd ? isHeld : undefined;
         },
         hold(version, model, input, body) {
-          const tokens = { input, output: outputOf(body) };
-          const usd = Math.max(
-            0,
-            ...prices.of(version, model).map(({ price }) => (price ? dollars(price, tokens) : 0)),
-          );
+          const usd = heldFor(prices, version, model, input, body);
           sum.held += usd;
           sum.running++;
           let isHolding = true;
@@ -140,16 +144,30 @@ export function spending(
           sum.usd += usd;
           return usd;
         },
-        costOf: (response) => prices.costOf(response) ?? 0,
+        costOf: (response) => countedFor(prices, response),
       };
     },
     note(response) {
       const known = spent.get(response.tags[keyTag] ?? "");
       if (!known || response.at < known.sum.from) return;
       if (known.sum.reading) known.sum.counted.add(response.id);
-      known.sum.usd += latest.costOf(response) ?? 0;
+      known.sum.usd += countedFor(latest, response);
     },
   };
+}
+
+/** Dollars that a call may cost by its request, at the price of the dearest model that may answer. */
+function heldFor(prices: PriceTable, version: Id, model: string, input: number, body: JsonObject): number {
+  const tokens = { input, output: outputOf(body) };
+  return Math.max(0, ...prices.of(version, model).map(({ price }) => (price ? dollars(price, tokens) : 0)));
+}
+
+/** A client that leaves early would otherwise pay almost nothing for what its upstream goes on writing. */
+function countedFor(prices: PriceTable, response: ServedResponse): number {
+  const counted = prices.costOf(response) ?? 0;
+  if (!isAbandoned(response)) return counted;
+  const { version, model, prompt, settings } = response;
+  return Math.max(counted, heldFor(prices, version, model, tokensInMessages(prompt), settings));
 }
 
 /**
@@ -160,7 +178,7 @@ const paidElsewhere = ["background", "models", "fallbacks"] as const;
 const isNothing = (value: Json | undefined): boolean =>
   (value ?? false) === false || (Array.isArray(value) && value.length === 0);
 
-/** Most calls of a key with a budget that run at the same time: nobody knows what the first of them cost before they end. */
+/** Most calls of a key with a budget that the gateway has open at the same time: nobody knows what the first of them cost before they end. */
 const mostRunning = 32;
 
 /** Tokens that an answer may have, as the request limits them, by the largest that it states: many clients state limits that no answer comes near. */
@@ -183,6 +201,7 @@ const isHeld: Refused = {
 };
 const manyRunning: Refused = {
   ...isHeld,
+  code: "too_many_requests",
   message: `This key has a budget, and ${mostRunning} of its calls are running, as many as may at once. Ask again when one has ended.`,
 };
 const unseenCost = (field: string): Refused => ({

@@ -10,8 +10,13 @@ const ipv4 = [
   ["192.0.0.192", 32],
   ["168.63.129.16", 32],
 ] as const;
-/** Beginnings of IPv6 addresses that stand for the IPv4 address at their end: compatible, translated, and NAT64's two. Mapped ones are checked as IPv4. */
-const prefixes = ["::", "::ffff:0:", "64:ff9b::", "64:ff9b:1::"];
+/** Beginnings of IPv6 addresses that stand for the IPv4 address at their end: compatible, translated, and NAT64's. Mapped ones are checked as IPv4. */
+const prefixes = ["::", "::ffff:0:", "64:ff9b::"];
+/** The prefix of 6to4 with an IPv4 address. */
+const sixToFour = (address: string): string => {
+  const hex = address.split(".").map((byte) => Number(byte).toString(16).padStart(2, "0"));
+  return `2002:${hex[0]}${hex[1]}:${hex[2]}${hex[3]}::`;
+};
 
 /**
  * Link-local addresses and the other addresses of cloud metadata services, also within IPv6. Private and loopback
@@ -21,10 +26,12 @@ const refused = new BlockList();
 for (const [address, bits] of ipv4) {
   refused.addSubnet(address, bits, "ipv4");
   for (const prefix of prefixes) refused.addSubnet(`${prefix}${address}`, 96 + bits, "ipv6");
+  refused.addSubnet(sixToFour(address), 16 + bits, "ipv6");
 }
 refused.addSubnet("fe80::", 10, "ipv6");
-// 6to4 of the IPv4 link-local ones
-refused.addSubnet("2002:a9fe::", 32, "ipv6");
+// the local NAT64 prefix, in which the IPv4 address has no one place, and Teredo, which hides it: as a whole
+refused.addSubnet("64:ff9b:1::", 48, "ipv6");
+refused.addSubnet("2001::", 32, "ipv6");
 // Amazon, Oracle, Google
 for (const address of ["fd00:ec2::254", "fd00:c1::a9fe:a9fe", "fd20:ce::254"])
   refused.addAddress(address, "ipv6");

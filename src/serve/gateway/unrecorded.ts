@@ -63,6 +63,11 @@ export const passedUnrecorded =
     const gone = c.req.raw.signal;
     const leave = calls.beginUnrecorded();
     const back = purse?.hold(chosen.version, model, tokensIn(read.bytes.length), { max_tokens: 0 });
+    let isPaid = false;
+    const pay = (answer: readonly Uint8Array[]): void => {
+      if (!isPaid) back?.(purse?.note(chosen.version, model, tokensRead(answer, read.bytes)));
+      isPaid = true;
+    };
     try {
       const answered = await send({
         body: counted(route, read.json, chosen.answerer) ?? sentFor(c.var.caller, read),
@@ -76,10 +81,12 @@ export const passedUnrecorded =
         requireBounded(length);
         chunks.push(chunk);
       }
-      if (answered.status < 400) back?.(purse?.note(chosen.version, model, tokensRead(chunks, read.bytes)));
+      if (answered.status < 400) pay(chunks);
       const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
       return await sendResponse(c, head, Buffer.concat(chunks));
     } catch (e) {
+      // its upstream may have read all of it
+      if (gone.aborted) pay([]);
       return gone.aborted ? new Response(null, { status: 499 }) : unreachable(messageOf(e), mine);
     } finally {
       back?.();

@@ -61,6 +61,7 @@ const production = await openTrafficStore(join(folder, "store.sqlite"));
 const writing = recorder(production);
 await production.addVersion(versionOf({ kind: "upstream", url: upstream.url }, 0));
 await production.putPrice({ id: "cheap", input: 1, output: 1 });
+await production.putPrice({ id: "wordy", input: 0, output: 600 });
 await production.putPrice({ id: "costly", input: 1000, output: 0 });
 const versions = await liveVersions({ production, open: (one) => openVersion(one, { environment: {} }) });
 const keys = await Promise.all(
@@ -196,6 +197,23 @@ test("what a call held back is free again once it ends, however it ends", async 
   while (server.state().running > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal((await post(key, "/embeddings", `{"model":"cheap","input":"hi"}`)).status, 200);
   Object.assign(million, calm);
+});
+
+test("a client that leaves before the answer pays for what was held back, so that it cannot go on for ever", async () => {
+  const leave = async (key: string, path: string, body: string) => {
+    await assert.rejects(post(key, path, body, AbortSignal.timeout(100)));
+    while (server.state().running > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const talker = keys.pop()!;
+  // six tenths of the budget each, by its limit
+  const slow = `{"model":"wordy","max_tokens":1000,"messages":[{"role":"user","content":"hi"}]}`;
+  await leave(talker, "/chat/completions", slow);
+  await leave(talker, "/chat/completions", `{"stream":true,${slow.slice(1)}`);
+  const refused = await post(talker, "/chat/completions", slow);
+  assert.deepEqual([refused.status, /is spent: \$1 in all/.test(refused.text)], [429, true]);
+  const reader = keys.pop()!;
+  await leave(reader, "/embeddings", `{"model":"costly","max_tokens":1000,"input":"${"x".repeat(3000)}"}`);
+  assert.equal((await post(reader, "/embeddings", `{"model":"cheap","input":"hi"}`)).status, 429);
 });
 
 test("usage that cannot be is not counted", async () => {

@@ -299,6 +299,10 @@ test("upstreams are http(s) addresses that were stated, and none where clouds ke
     "http://[64:ff9b::a9fe:a9fe]/",
     "http://[64:ff9b:1::6464:64c8]/",
     "http://[2002:a9fe:a9fe::1]/",
+    "http://[64:ff9b:1:a9fe:a9:fe00::]/",
+    "http://[2002:6464:64c8::1]/",
+    "http://[2002:a83f:8110:1::1]/",
+    "http://[2001::5601:5601]/",
     "http://[fd20:ce::254]/",
     "http://168.63.129.16/",
   ]) {
@@ -316,6 +320,8 @@ test("upstreams are http(s) addresses that were stated, and none where clouds ke
     "fd00::1",
     "::ffff:10.0.0.1",
     "2606:4700::1111",
+    "2001:4860:4860::8888",
+    "2002:a00:1::1",
   ])
     assert.equal(isRefusedAddress(fine), false);
   const found = await new Promise((resolve) =>

@@ -95,7 +95,12 @@ async function serving(file = join(folder, `${files++}.sqlite`)) {
       const response = await post(secret, "/chat/completions", said);
       const text = await response.text();
       await writing.flush();
-      return { status: response.status, text, again: response.headers.get("x-should-retry") };
+      return {
+        status: response.status,
+        text,
+        again: response.headers.get("x-should-retry"),
+        after: response.headers.get("retry-after"),
+      };
     },
     async embed(secret: string) {
       const response = await post(secret, "/embeddings", { model: "m", input: "hello" });
@@ -167,7 +172,10 @@ test("two hundred calls at once whose upstream ignores their limits overspend by
   const { length } = answers.filter(({ status }) => status === 200);
   assert.equal(length, 32);
   assert.equal(there.upstream.asked.length, length);
-  assert.ok(answers.every(({ status, text }) => status === 200 || /budget_spent/.test(text)));
+  const refused = answers.filter(({ status, text }) => status === 429 && !/budget_spent/.test(text));
+  assert.ok(refused.length > 0);
+  for (const { text, after } of refused)
+    assert.deepEqual([/32 of its calls are running.*"too_many_requests"/.test(text), after], [true, "1"]);
   assert.equal((await there.chat(key, { max_tokens: 1 })).status, 429);
   assert.equal(there.upstream.asked.length, length, "nothing was asked any more");
   await there.close();
@@ -198,6 +206,38 @@ test("what calls cost beyond their requests is held back for the next ones", asy
   const embedded = begin()!;
   embedded(purse.note("v", "m", { input: 3_000_000, output: 0 }));
   assert.equal(begin(), undefined);
+});
+
+test("a stored call that its client left counts for what was held back for it", async () => {
+  const cut = { version: "v", model: "m", status: "cut", tags: { "whetstone.key": "k" } } as const;
+  const left = served({
+    ...cut,
+    id: "left",
+    error: "the client went away",
+    settings: { max_tokens: 90_000 },
+  });
+  const broken = served({
+    ...cut,
+    id: "broken",
+    error: "the upstream closed",
+    settings: { max_tokens: 90_000 },
+  });
+  const spentBy = async (response: typeof left, usd: number) => {
+    const keeping = spending(
+      {
+        prices: async () => [{ id: "m", input: 0, output: 250 }],
+        versions: async () => [],
+        async *responses() {
+          yield response;
+        },
+      },
+      () => 0,
+    );
+    const purse = (await keeping.purse({ key: "k", budget: { usd, per: "ever" } }))!;
+    return purse.refusal("v", "m")?.code === "budget_spent";
+  };
+  assert.deepEqual([await spentBy(left, 1), await spentBy(left, 1.01)], [true, false], "4,000 tokens");
+  assert.equal(await spentBy(broken, 0.1), false);
 });
 
 test("what is recorded while the store is read counts once; a new day begins with nothing", async () => {

@@ -26,7 +26,7 @@ export default defineCheck({
   level: "shared",
   simpler: ["baseline", "mixture"],
   claim:
-    "Asked in easier formats first, hard questions are learnt that GRPO on the open questions never solves, and sooner than with formats at random.",
+    "Asked in easier formats first, more of the hard questions are learnt than by GRPO on the open questions alone.",
   metric: "probability of the whole secret in the open question, exact, mean over training",
   direction: "higher",
   smallestEffect: 0.05,

@@ -26,7 +26,7 @@ export default defineCheck({
   level: "shared",
   simpler: ["baseline", "mixture", "without imitation"],
   claim:
-    "In stages from choices to the open question, more hard questions are learnt than by GRPO on the open questions, or on all formats at once.",
+    "In stages from choices to the open question, more hard questions are learnt than by GRPO on the open questions alone.",
   metric: "probability of the whole secret in the open question, exact, after 100 iterations",
   direction: "higher",
   smallestEffect: 0.05,

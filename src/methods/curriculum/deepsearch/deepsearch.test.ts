@@ -160,18 +160,28 @@ test("a search backs up as many leaves as asked; what it solved is attempted pla
   assert.ok(curve.at(-1)!.searched! < 1, "locks of eight settings are found soon");
 });
 
-test("a search ends where nothing is left to expand: no second turn fits into the context", async () => {
-  const attempts: number[] = [];
-  await trainInMemory({
-    environment: lock({ locks: 2, wheels: 3, settings: 2 }),
-    engine: tabularEngine({ context: "message", prior: (_context, word) => (/^s\d$/.test(word) ? 0 : -1e9) }),
-    method: deepsearch.build({ tasks: 2, groupSize: 4 }, { width: 2 }),
-    seed: 1,
-    iterations: 1,
-    contextTokens: 11,
-    onIteration: ({ experience: { trajectories } }) => void attempts.push(trajectories.length),
-  });
-  assert.deepEqual(attempts, [0]);
+test("a node that no turn can follow is an attempt that was cut: at the end of the context a search does not try all others", async () => {
+  const cut = async (wheels: number, width: number, contextTokens: number) => {
+    const attempts: number[] = [];
+    const { curve } = await trainInMemory({
+      environment: lock({ locks: 2, wheels, settings: 2 }),
+      engine: tabularEngine({
+        context: "message",
+        prior: (_context, word) => (/^s\d$/.test(word) ? 0 : -1e9),
+      }),
+      method: deepsearch.build({ tasks: 2, groupSize: 4 }, { width }),
+      seed: 1,
+      iterations: 1,
+      contextTokens,
+      onIteration: ({ experience: { trajectories } }) => void attempts.push(trajectories.length),
+    });
+    return { attempts, segments: curve[0]!.segments! };
+  };
+  // no second turn fits: the two first turns are all there is
+  assert.deepEqual((await cut(3, 2, 11)).attempts, [4]);
+  const { attempts, segments } = await cut(8, 2, 40);
+  assert.deepEqual(attempts, [8]);
+  assert.ok(segments <= 4 * 8 * 2, `${segments} turns for four attempts`);
 });
 
 test("treeCredit: a signal for each turn that has a credit", async () => {

@@ -47,7 +47,8 @@ interface Credited {
  * Tree search for tasks without a stored success, plain attempts for the others.
  *
  * A search expands a node into `width` next turns, backs up at most one attempt that ends there, and goes down; after an attempt that
- * ended it goes on from the best node of the frontier. It is over once `leaves` attempts are backed up, or nothing is left to expand;
+ * ended it goes on from the best node of the frontier. A node that no turn can follow, such as at the end of the context, counts as an
+ * attempt that was cut. The search is over once `leaves` attempts are backed up, or nothing is left to expand;
  * only these attempts are trained on. At a solved task, the first of the plain attempts give way to stored successes, with
  * the log-probabilities they were sampled with, and the credit is the verdict minus the group's mean.
  *
@@ -116,13 +117,15 @@ async function search(
     segments += width;
     node.isExpanded = true;
     node.children = next.flat().map((attempt) => childOf(node, attempt, depth));
-    const leaf = chosenLeaf(node.children.filter(({ isLeaf }) => isLeaf));
+    // what nothing can follow is an attempt that was cut, or the search would look for one that is not among all others
+    const isCut = node.children.length === 0 && node !== root;
+    const leaf = isCut ? node : chosenLeaf(node.children.filter(({ isLeaf }) => isLeaf));
     for (const child of node.children) if (!child.isLeaf) child.visits++;
     if (leaf) {
       backUp(leaf, verdictOf(leaf.attempt!));
       ended.push(leaf);
     }
-    at = leaf || node.children.length === 0 ? frontierOf(root, options) : descended(node, exploration);
+    at = leaf ? frontierOf(root, options) : descended(node, exploration);
   }
   const credits = creditsOf(ended);
   return { group: ended.map((leaf, i) => ({ attempt: leaf.attempt!, credits: credits[i]! })), segments };

@@ -125,7 +125,7 @@ export default defineCheck({
   id: "soar",
   level: "table",
   claim:
-    "A teacher that is paid for measured progress finds the problems that teach a student hard tasks, where practice on all problems, on the hard tasks and on problems of middling difficulty does not.",
+    "A teacher that is paid for measured progress finds problems that teach a student hard tasks, where problems of all templates and those of middling difficulty do not.",
   metric: "probability of the right reply to a held-out hard question, exact, mean over 16",
   direction: "higher",
   smallestEffect: 0.05,

@@ -92,6 +92,8 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.03,
   range: [0, 1],
+  unequalCost:
+    "every arm ends with the iteration in which 1,344 episodes are reached; an iteration of the method plays a correction for each failure as well, and so ends later",
   baseline: arm("self-training on the policy's successes", rejectionSampling),
   method: arm("with corrections that pass the verifier", reRest),
   others: {

@@ -10,7 +10,7 @@ export function Headline({ run }: { readonly run: RunDetail }) {
       {first ? <Main of={first} running={run.state === "running"} /> : <NotMeasured run={run} />}
       {others.length > 0 && (
         <div class="card">
-          <h2>On other tasks</h2>
+          <h2>Other measurements</h2>
           <dl>
             {others.map((one) => (
               <div key={`${one.split} ${one.mode}`}>
