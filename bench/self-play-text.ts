@@ -126,7 +126,8 @@ const lines: readonly (readonly [string, (row: Row) => number, ((row: Row) => nu
   ["itself after a third of training", (row) => won(last(row), row.checkpoints[0]!)],
   ["itself after two thirds", (row) => won(last(row), row.checkpoints[1]!)],
   [
-    "the final policies of other seeds, never met",
+    // each game between two of them is one's win and the other's loss, so that the trained have a half in the mean
+    "the final policies of other seeds, never met; the trained: a half by symmetry",
     (row) => againstOthers(last(row), row.seed),
     (row) => againstOthers(row.warm, row.seed),
   ],

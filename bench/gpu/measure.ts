@@ -217,7 +217,7 @@ async function train(size: string, precision: Precision, B: number, profile: boo
 function policy(size: string, precision: Precision): Promise<Model> {
   const config = shapes[size]!;
   const a: Architecture = { config, heads: [] };
-  const host = startHost({ threads: 1, device: "gpu", precision, prefixBytes: 0 });
+  const host = startHost({ threads: 1, device: "gpu", precision, memory: 2 ** 32, prefixBytes: 0 });
   const tokenizer = wordTokenizer(["w"]);
   const contents = { weights: weightsFor(a), steps: 0, version: 0 };
   // an end token that random weights hardly ever draw

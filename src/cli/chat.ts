@@ -5,8 +5,9 @@ import type { Command } from "commander";
 import { numberIn } from "../common/text/numberIn.ts";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
+import { boundedFetch } from "../engine/chat/boundedFetch.ts";
 import { budget } from "../engine/chat/budget.ts";
-import { chatModel } from "../engine/chat/chat.ts";
+import { type ChatOptions, chatModel } from "../engine/chat/chat.ts";
 import { openLedger } from "../engine/chat/ledger.ts";
 import { statedNumber } from "./numbers.ts";
 import { number } from "./output.ts";
@@ -53,12 +54,17 @@ export const withChatFlags = (command: Command): Command =>
       "runs/chat",
     );
 
+/** What a command says of its calls beside the flags. */
+type ChatSettings = Pick<ChatOptions, "timeoutSeconds" | "concurrency" | "againSeconds"> & {
+  readonly ledger?: string;
+};
+
 /**
  * The model that the flags name.
- * @param ledger file of what a run has spent, for limits that hold for the whole of it. Default: for this process.
+ * @param settings `ledger`: file of what a run has spent, for limits that hold for the whole of it; by default, for this process.
  * @throws WhetstoneError `option.range`, `checkpoint.damaged`.
  */
-export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Chat {
+export function chatOf(flags: ChatFlags, stop: AbortSignal, { ledger, ...calls }: ChatSettings = {}): Chat {
   const { chat: url = "", model, keyEnv = "OPENAI_API_KEY", cache } = flags;
   const replyTokens = replyTokensOf(flags);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -88,6 +94,7 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
   const provider = createOpenAICompatible({
     name: new URL(url).host,
     baseURL: url,
+    fetch: boundedFetch,
     ...(key === undefined ? {} : { apiKey: key }),
   });
   return chatModel({
@@ -102,6 +109,7 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
     ),
     cache,
     stop,
+    ...calls,
     ...(replyTokens !== undefined && { maxTokens: replyTokens }),
     key: key === undefined ? `(${keyEnv} is not set)` : `in ${keyEnv}`,
     ...(input === undefined || output === undefined ? {} : { price: { input, output } }),

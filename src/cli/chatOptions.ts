@@ -69,7 +69,7 @@ export async function configuredChatEngine(
   const chat = chatOf(
     { chat: url, model, cache, ...(keyEnv === undefined ? {} : { keyEnv }), ...limits },
     stop,
-    ledger,
+    ledger === undefined ? {} : { ledger },
   );
   return { ...chatEngine(chat), dispose: async () => say(`${model}: ${spendLine(chat.spent())}`) };
 }

@@ -204,7 +204,7 @@ async function against(
   const began = performance.now();
   let spend: Spend | undefined;
   const trials = await untilInterrupted(io, async (stop) => {
-    const { judges, spent } = panel.ready(stop);
+    const { judges, spent } = panel.ready(stop, { timeoutSeconds, concurrency });
     const progress = lateProgress(io, "Labels", judges.length * labels.labels.length);
     try {
       const limit = limitConcurrency(concurrency);

@@ -27,6 +27,7 @@ export interface AuditWork {
 }
 
 export async function audit(work: AuditWork, io: Io): Promise<void> {
+  const { timeoutSeconds, concurrency } = work;
   if (work.panel.names.length > 1) {
     throw new WhetstoneError("option.range", {
       where: "--audit",
@@ -43,10 +44,10 @@ export async function audit(work: AuditWork, io: Io): Promise<void> {
     }
     let spend: Spend | undefined;
     const replies = await untilInterrupted(io, async (stop): Promise<readonly AuditedReply[]> => {
-      const { judges, spent } = work.panel.ready(stop);
+      const { judges, spent } = work.panel.ready(stop, { timeoutSeconds, concurrency });
       const progress = lateProgress(io, "Replies", items.length);
-      const limit = limitConcurrency(work.concurrency);
-      const call = judgeCalls({ timeoutSeconds: work.timeoutSeconds, limit, stop });
+      const limit = limitConcurrency(concurrency);
+      const call = judgeCalls({ timeoutSeconds, limit, stop });
       try {
         return await Promise.all(
           items.map(async ({ id, item }) => {

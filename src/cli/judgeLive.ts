@@ -8,7 +8,7 @@ import { randomStream } from "../core/random.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { EnsembleRule } from "../evaluator/ensemble.ts";
-import { type CallOutcome, judgeCalls } from "../evaluator/judgeCall.ts";
+import { type CallOutcome, type JudgeCall, judgeCalls } from "../evaluator/judgeCall.ts";
 import { type NamedItem, type ScoredItem, scoreItems } from "../evaluator/scoreItems.ts";
 import { type Judgeable, stratified } from "../evaluator/stratified.ts";
 import { answeredTurns, loggedTrajectory } from "../exchange/logged.ts";
@@ -99,32 +99,46 @@ export async function judgeLive(work: LiveWork, io: Io): Promise<void> {
     io.error("Ending after the running judgements. Press Ctrl-C again to end at once.");
     control.abort();
   });
-  const { judges, spent } = work.panel.ready(control.signal);
-  const call = judgeCalls({ timeoutSeconds: work.timeoutSeconds, stop: control.signal });
+  const { timeoutSeconds, concurrency, every } = work;
+  // running calls are not cut off by a Ctrl-C: they are paid for, and their scores are kept
+  const running = new AbortController().signal;
+  const { judges, spent } = work.panel.ready(running, { timeoutSeconds, concurrency, againSeconds: every });
   const counts: Partial<Record<CallOutcome, number>> = {};
   let lost: string | undefined;
+  let ended: JudgeCall | undefined;
+  /** Looks in a row in which the provider was gone. */
+  let outages = 0;
   try {
     await withTrafficStore(
       work.store,
       async (production) => {
         const queue = liveQueue(production, work);
-        for (;;) {
+        while (!control.signal.aborted) {
           const chosen = await queue.next();
-          await scoreItems(judges, itemsOf(production, chosen), {
+          const unasked: JudgeCall[] = [];
+          await scoreItems(judges, itemsOf(production, chosen, control.signal), {
             random: randomStream(work.seed),
-            ...{ rule: work.rule, call, most: work.concurrency },
+            // anew with each look: a provider that was gone may be back
+            ...{ rule: work.rule, call: judgeCalls({ timeoutSeconds }), most: concurrency },
             async onScore(scored) {
               const { outcome, why } = scored.together;
-              counts[outcome] = (counts[outcome] ?? 0) + 1;
               const waiting = chosen.get(scored.id)!;
               if (outcome === "answered") await keep(production, waiting, scored, work, io);
-              else lost ??= why;
+              if (outcome === "not asked") {
+                unasked.push(scored.together);
+                return;
+              }
+              counts[outcome] = (counts[outcome] ?? 0) + 1;
+              if (outcome !== "answered") lost ??= why;
               queue.done(waiting, outcome);
             },
           });
-          if (counts["not asked"] !== undefined) break;
-          if (work.once) break;
-          await sleep(work.every * 1000, undefined, { signal: control.signal });
+          ended = unasked[0];
+          if (ended?.ended === "budget.spent" || work.once) break;
+          outages = ended ? outages + 1 : 0;
+          const pause = Math.max(every, Math.min(longestPause, every * 2 ** Math.max(0, outages - 1)));
+          if (ended && !control.signal.aborted) io.error(outageLine(ended, pause));
+          await sleep(pause * 1000, undefined, { signal: control.signal });
         }
       },
       "there",
@@ -133,27 +147,35 @@ export async function judgeLive(work: LiveWork, io: Io): Promise<void> {
     if (!control.signal.aborted) throw e;
   } finally {
     off();
-    sayEnd({ counts, lost, spend: spent() }, io);
+    sayEnd({ counts, lost, ended, spend: spent() }, io);
   }
 }
+
+/** Longest pause between looks during an outage, in seconds. */
+const longestPause = 300;
+
+const outageLine = ({ why = "" }: JudgeCall, pause: number): string =>
+  `${time(Date.now())}  No judgements: ${oneLine(why)} Asking again in ${pause} s.`;
 
 interface Ended {
   readonly counts: Partial<Record<CallOutcome, number>>;
   /** Why the first of those without a score has none. */
   readonly lost: string | undefined;
+  /** The call that was not asked in the last look, if one was not. */
+  readonly ended: JudgeCall | undefined;
   readonly spend: Spend | undefined;
 }
 
-function sayEnd({ counts, lost: why, spend }: Ended, io: Io): void {
+function sayEnd({ counts, lost: why, ended, spend }: Ended, io: Io): void {
   const { answered = 0, ...lost } = counts;
   const said = [`${answered} judged`, ...Object.entries(lost).map(([outcome, n]) => `${n} ${outcome}`)];
   io.record({ type: "done", outcomes: counts, ...(spend && { spend }) });
   io.say(said.join(", "), ...(spend ? folded(io, `Cost: ${spendLine(spend)}`) : []));
-  if (why === undefined) return;
-  if (counts["not asked"] !== undefined) {
-    io.error("whetstone: the budget is spent. The same command with another one goes on.");
+  if (ended) {
+    const after = ended.ended === "budget.spent" ? "with another budget " : "";
+    io.error(`whetstone: ${oneLine(ended.why ?? "")} The same command ${after}goes on.`);
     io.code = 1;
-  } else {
+  } else if (why !== undefined) {
     io.error(`The first without a score: ${oneLine(why)}`);
     // a judge that answers nothing is broken, and nobody else would notice
     if (answered === 0) io.code = 1;
@@ -247,12 +269,14 @@ const isAbout = (
       : target.trajectory === trajectory
     : target.response === id;
 
-/** Reads each session anew, since sessions may be long and many wait. */
+/** Reads each session anew, since sessions may be long and many wait; none after a stop. */
 async function* itemsOf(
   production: TrafficStore,
   chosen: ReadonlyMap<string, Waiting>,
+  stop: AbortSignal,
 ): AsyncGenerator<NamedItem> {
   for (const [id, { session }] of chosen) {
+    if (stop.aborted) return;
     for await (const served of servedSessions(production, { session })) {
       const one = loggedTrajectory(id, served);
       if (one) yield* named(id, one.trajectory);

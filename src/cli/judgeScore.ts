@@ -35,6 +35,7 @@ export interface ScoreWork {
 const sampled = 5;
 
 export async function score(work: ScoreWork, io: Io): Promise<void> {
+  const { timeoutSeconds, concurrency } = work;
   await withJudgeSource(work.what, work.runs, async (source) => {
     const file = await openScoreFile(work.out, {
       source: source.identity,
@@ -54,13 +55,13 @@ export async function score(work: ScoreWork, io: Io): Promise<void> {
     const rows: ScoreRow[] = [];
     let spend: Spend | undefined;
     const done = await untilInterrupted(io, async (stop) => {
-      const { judges, spent } = work.panel.ready(stop);
+      const { judges, spent } = work.panel.ready(stop, { timeoutSeconds, concurrency });
       try {
         await scoreItems(judges, chosen(asked, source.items()), {
           random: randomStream(work.seed),
           rule: work.rule,
-          call: judgeCalls({ timeoutSeconds: work.timeoutSeconds, stop }),
-          most: work.concurrency,
+          call: judgeCalls({ timeoutSeconds, stop }),
+          most: concurrency,
           onScore: async (scored) => {
             const row = rowOf(scored);
             rows.push(row);

@@ -5,6 +5,7 @@ import { basename } from "node:path";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Evaluator } from "../core/evaluator.ts";
+import type { ChatOptions } from "../engine/chat/chat.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
 import { chatPairJudge } from "../evaluator/pairJudge.ts";
 import { type ChatFlags, chatOf } from "./chat.ts";
@@ -25,7 +26,10 @@ export interface JudgePanel {
   /** What makes each the same one, for work that goes on: a module's text, a model with its address and its rubric. */
   readonly identities: readonly string[];
   /** The judges, and what the model behind an API has cost until then. */
-  ready(stop: AbortSignal): {
+  ready(
+    stop: AbortSignal,
+    calls: Pick<ChatOptions, "timeoutSeconds" | "concurrency" | "againSeconds">,
+  ): {
     readonly judges: readonly Evaluator<JudgedItem>[];
     spent(): Spend | undefined;
   };
@@ -49,8 +53,8 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
       ...texts.map((text) => createHash("sha256").update(text).digest("hex")),
       ...(chat === undefined ? [] : [chat]),
     ],
-    ready(stop) {
-      const model: Chat | undefined = chat === undefined ? undefined : chatOf(flags, stop);
+    ready(stop, calls) {
+      const model: Chat | undefined = chat === undefined ? undefined : chatOf(flags, stop, calls);
       return {
         judges: [...modules, ...(model ? [chatPairJudge(model, flags.rubric)] : [])],
         spent: () => model?.spent(),

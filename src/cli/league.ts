@@ -1,14 +1,21 @@
 /** `whetstone league`: policies of a game against each other, rated. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../common/text/counted.ts";
 import { oneLine } from "../common/text/oneLine.ts";
-import { WhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
+import type { Model } from "../core/model.ts";
 import type { Environment } from "../env/environment.ts";
 import { isGame, strategyOf, uniformStrategy } from "../env/index.ts";
 import { scriptActor } from "../rollout/actor.ts";
-import { type LeagueMember, type LeagueReport, leagueReport, playPairing } from "../suite/league.ts";
+import {
+  type LeagueMember,
+  type LeagueReport,
+  leagueReport,
+  playPairing,
+  requireDistinct,
+} from "../suite/league.ts";
 import { checkpointState } from "../train/checkpoint.ts";
 import { evaluatedActor } from "../train/evaluate.ts";
 import { limitConcurrency } from "../train/limit.ts";
@@ -20,6 +27,7 @@ import { statedNumber } from "./numbers.ts";
 import { addCommand, type Io, lateProgress, number, paint, percent, roomOf, table } from "./output.ts";
 import { recordedConfig, recordedEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
+import { findWeights } from "./weights.ts";
 
 interface LeagueOptions {
   readonly env?: string;
@@ -64,10 +72,7 @@ export function addLeague(program: Command, io: Io): void {
 async function league(named: readonly string[], options: LeagueOptions, io: Io): Promise<void> {
   const games = statedNumber("--games", options.games, 2);
   const seed = statedNumber("--seed", options.seed);
-  const all = [...new Set(named.flatMap((one) => [one, ...(options.checkpoints ? checkpointsOf(one) : [])]))];
-  const policies: EvaluatedPolicy[] = [];
-  for (const one of all)
-    policies.push(await evaluatedPolicy("league", one, { store: options.store, cache: "runs/chat" }, io));
+  const policies = await policiesOf(await namesOf(named, options), options.store, io);
   const environment = await gameOf(options.env, policies);
   await untilInterrupted(io, async (stop) => {
     try {
@@ -76,6 +81,7 @@ async function league(named: readonly string[], options: LeagueOptions, io: Io):
         ...(await Promise.all(policies.map((policy) => memberOf(policy, environment, stop)))),
       ];
       requireTwo(members);
+      requireDistinct(members);
       const key = { environment: environment.name, games, seed };
       const book = await leagueBook(options.out, key);
       const report = await playAll(members, environment, { games, seed, book, stop }, io);
@@ -86,6 +92,49 @@ async function league(named: readonly string[], options: LeagueOptions, io: Io):
       for (const { dispose } of policies) await dispose();
     }
   });
+}
+
+/** Runs of one chat model are called after it: they are told apart by what they were named. */
+async function policiesOf(
+  all: readonly string[],
+  store: string,
+  io: Io,
+): Promise<readonly EvaluatedPolicy[]> {
+  const policies: EvaluatedPolicy[] = [];
+  for (const one of all)
+    policies.push(await evaluatedPolicy("league", one, { store, cache: "runs/chat" }, io));
+  const isShared = ({ name }: EvaluatedPolicy): boolean =>
+    policies.filter((other) => other.name === name).length > 1;
+  return policies.map((policy, i) =>
+    isShared(policy) ? { ...policy, name: `${policy.name} (${all[i]})` } : policy,
+  );
+}
+
+/** What was named, and with --checkpoints the stages of the runs, each weights once, however they are spelt. */
+async function namesOf(
+  named: readonly string[],
+  { checkpoints, store }: Pick<LeagueOptions, "checkpoints" | "store">,
+): Promise<readonly string[]> {
+  const all = await Promise.all(
+    named.map(async (one) => {
+      const { folder } = await findWeights("league", one, store);
+      return { one, stages: checkpoints ? checkpointsOf(folder) : [] };
+    }),
+  );
+  if (checkpoints && all.every(({ stages }) => stages.length === 0)) {
+    throw new WhetstoneError("option.range", {
+      where: "--checkpoints",
+      got: named.length === 0 ? "no run" : `${named.join(", ")}, with no weights of its stages`,
+      expected: "a run that kept weights of its stages",
+      fix: "Name a run that was trained with --keep-every, or leave --checkpoints out.",
+    });
+  }
+  const known = new Map<string, string>();
+  for (const one of all.flatMap(({ one, stages }) => [one, ...stages])) {
+    const at = realpathSync((await findWeights("league", one, store)).weights);
+    if (!known.has(at)) known.set(at, one);
+  }
+  return [...known.values()];
 }
 
 /** Folders of a run's stages: those that it kept by --keep-every, or else its last checkpoints. */
@@ -164,6 +213,7 @@ async function memberOf(
 ): Promise<LeagueMember> {
   const agent = await policy.open(stop);
   const { name, artefact } = policy;
+  if ("codec" in agent) requireReadable(policy, agent, environment);
   const actor = evaluatedActor({ agent, stop, ...(artefact && { artefact: artefact.artefact }) });
   const version = "codec" in agent ? agent.version : agent.id;
   const checkpoint = await checkpointAt(name);
@@ -174,6 +224,24 @@ async function memberOf(
   const { strategy, legal } = await strategyOf(environment.tree(), agent);
   // who often makes no move at all does not play by the strategy that its moves alone make
   return legal.every((p) => p > 0.99) ? { ...member, strategy } : member;
+}
+
+/** A run of another game may lack this one's words: a table knows those of its own game alone. */
+function requireReadable({ name, found }: EvaluatedPolicy, { codec }: Model, environment: Environment): void {
+  const trainedOn = found?.begun?.config.env;
+  if (trainedOn === undefined || trainedOn === environment.name) return;
+  try {
+    codec.open([{ role: "user", content: environment.vocabulary?.().join(" ") ?? "" }]);
+  } catch (e) {
+    if (!isWhetstoneError(e) || e.code !== "tokenizer.unknownToken") throw e;
+    throw new WhetstoneError("option.range", {
+      where: "league",
+      got: `${name}, which was trained on ${trainedOn} and lacks words of ${environment.name}`,
+      expected: `policies that know the words of ${environment.name}`,
+      fix: `Name runs of one game, and no other game by --env.`,
+      cause: e,
+    });
+  }
 }
 
 function requireTwo(members: readonly LeagueMember[]): void {

@@ -4,7 +4,7 @@ import { counted } from "../common/text/counted.ts";
 import type { RunEvent } from "../train/events.ts";
 import { sparkline } from "./chart.ts";
 import { estimateLine } from "./estimateLine.ts";
-import { duration, folded, type Io, interval, number, paint, percent } from "./output.ts";
+import { duration, folded, gibibytes, type Io, interval, number, paint, percent } from "./output.ts";
 
 export interface View {
   show(event: RunEvent): void;
@@ -160,7 +160,7 @@ export function lineOf(event: RunEvent): string[] {
   switch (event.type) {
     case "start":
       return [
-        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine${sizeOf(event.parameters)}, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
+        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine${sizeOf(event.parameters)}${event.memory === undefined ? "" : `, up to ${gibibytes(event.memory)} of the GPU's memory`}, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
       ];
     case "warmstart":
       return event.validation === undefined

@@ -19,4 +19,11 @@ if (process.argv[2] === "serve") restartForSingleCore();
 module.enableCompileCache();
 // loaded only now: older versions of Node cannot even read it
 const { runCommand } = await import("./program.ts");
-process.exitCode = await runCommand(process.argv.slice(2));
+const args = process.argv.slice(2);
+process.exitCode = await runCommand(args);
+// a judge in a file may have left a timer or a connection, which would keep the process up after the report
+if (args.includes("judge")) {
+  setInterval(() => {
+    if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+  }, 500).unref();
+}

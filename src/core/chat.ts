@@ -15,6 +15,8 @@ export interface ChatRequest {
   readonly stop?: readonly string[];
   /** Distinguishes requests with equal text: requests with equal seeds may be answered from the cache. Sent where the provider takes a seed. */
   readonly seed?: number;
+  /** Aborted once nobody waits for the reply any longer, such as at a deadline: the request fails. No part of what is asked. */
+  readonly signal?: AbortSignal;
 }
 
 /** A chat model's answer to one request, with what it cost in tokens. */

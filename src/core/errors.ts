@@ -20,6 +20,7 @@ export const errorCodes = {
   "hub.unreachable": 1,
   "package.missing": 2,
   "device.missing": 2,
+  "device.full": 1,
   "run.exists": 2,
   "run.different": 2,
   "tokenizer.unknownToken": 1,

@@ -1,9 +1,8 @@
 /** The contract of evaluators: verifiers, judges, reward models and critiquers, which evaluate finished attempts. */
-import { unlessFailed } from "./chat.ts";
 import type { Counter } from "./counter.ts";
 import type { Critique, CritiqueRequest } from "./critique.ts";
 import { isLate, isUnreachable, late, within } from "./deadline.ts";
-import { WhetstoneError } from "./errors.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "./errors.ts";
 import type { Model } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Id, ModelId, Stats, Task, Trajectory } from "./types.ts";
@@ -20,6 +19,8 @@ export interface EvaluatorCall {
   readonly random: Random;
   /** The run that asks; {@link counted} adds it. Undefined outside of a run. */
   readonly run?: EvaluatorRun | undefined;
+  /** Aborted once nobody waits for the answer any longer: work that can be ended heeds it. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -63,6 +64,10 @@ export interface EnvironmentEvaluator extends Evaluator {
 /** What a run offers to an evaluator. Every `Ctx` is one. */
 export interface EvaluatorRun {
   count(counter: Counter, amount: number): void;
+  /** Says what is wrong with an evaluator, once for each; the run goes on. */
+  warn?(evaluator: string, problem: string): void;
+  /** Aborts when the run is to end. */
+  readonly stop?: AbortSignal;
   /** @throws WhetstoneError where the run has no model of that name. */
   model?(id?: ModelId): Model;
   /** The environment of the run. Asked directly its calls are not counted, so that an evaluator can build on it. */
@@ -89,40 +94,59 @@ export const scorer = <Item = Attempt>(
 export const comparingScores = <Item>(evaluator: Evaluator<Item>): Able<"compare", Item> => ({
   name: evaluator.name,
   async compare(first, second, call) {
-    const [a, b] = (await able(evaluator, "score")([first, second], call))?.map(totalScore) ?? [];
-    if (a === undefined || b === undefined || Number.isNaN(a) || Number.isNaN(b)) return undefined;
+    const scores = await able(evaluator, "score")([first, second], call);
+    if (!areScores(scores, 2)) return undefined;
+    const [a, b] = scores.map(totalScore) as [number, number];
     return a === b ? 0.5 : a > b ? 1 : 0;
   },
 });
+
+/** Whether an answer is one finite total for each item: evaluators are written by users too, and may answer anything. */
+const areScores = (answer: unknown, items: number): answer is readonly Stats[] =>
+  Array.isArray(answer) &&
+  answer.length === items &&
+  answer.every(
+    (one: unknown) =>
+      typeof one === "object" &&
+      one !== null &&
+      Object.values(one).every(Number.isFinite) &&
+      Number.isFinite(totalScore(one as Stats)),
+  );
 
 /** How long a run waits for one answer of an evaluator: longer than any that still comes. */
 export const secondsToAnswer = 900;
 
 /**
  * Counts the calls and failures of an evaluator in the counters of a run: "judge.calls", or "verifier.calls" for a rule, and
- * "judge.failures". A failure is undefined, NaN, a wrong number of scores, no answer within {@link secondsToAnswer}, or an error
- * `chat.failed`, of a network or of a deadline. Other errors, such as a spent budget or a mistake in the evaluator's code, are thrown.
+ * "judge.failures". A failure is no answer, one that does not fit (scores that are not finite numbers, one for each item; a
+ * preference outside of [0, 1]; a critique without text), none within {@link secondsToAnswer}, and an error: of a network, of a
+ * provider that is gone, or of the evaluator's own code. It has no value, and the run goes on; `warn` says what only the user can fix.
  * @returns the evaluator with all methods; one that it lacks throws WhetstoneError `capability.missing`.
+ * @throws what ends the run: the reason of a stop, and the other WhetstoneErrors, such as `budget.spent`.
  */
 export function counted<Item>(evaluator: Evaluator<Item>, run: EvaluatorRun): Able<EvaluatorAbility, Item> {
+  const { name, verifies } = evaluator;
   async function asked<T>(
     counter: Counter,
-    ask: () => Promise<T | undefined>,
+    ask: (more: Pick<EvaluatorCall, "run" | "signal">) => Promise<T | undefined>,
     fits: (answer: T) => boolean,
   ): Promise<T | undefined> {
     run.count(counter, 1);
-    let answer: T | undefined;
+    const unheard = new AbortController();
     try {
-      const said = await within(secondsToAnswer, ask());
-      answer = said === late ? undefined : said;
+      const answer = await within(secondsToAnswer, ask({ run, signal: unheard.signal }));
+      if (answer === late) unheard.abort(new DOMException("Nobody waits any longer.", "TimeoutError"));
+      else if (answer !== undefined && fits(answer)) return answer;
+      else if (answer !== undefined)
+        run.warn?.(name, "it answered what does not fit, such as no finite number");
     } catch (e) {
-      answer = isLate(e) || isUnreachable(e) ? undefined : unlessFailed(e);
+      if (run.stop?.aborted || !isOneAnswersLoss(e)) throw e;
+      const passes = isLate(e) || isUnreachable(e) || (isWhetstoneError(e) && e.code === "chat.failed");
+      if (!passes) run.warn?.(name, messageOf(e));
     }
-    if (answer !== undefined && fits(answer)) return answer;
     run.count("judge.failures", 1);
     return undefined;
   }
-  const { name, verifies } = evaluator;
   return {
     name,
     ...(verifies && { verifies }),
@@ -130,28 +154,32 @@ export function counted<Item>(evaluator: Evaluator<Item>, run: EvaluatorRun): Ab
       const score = able(evaluator, "score");
       return asked(
         verifies ? "verifier.calls" : "judge.calls",
-        () => score(items, { ...call, run }),
-        (all) => all.length === items.length && !all.some((scores) => Number.isNaN(totalScore(scores))),
+        (more) => score(items, { ...call, ...more }),
+        (all) => areScores(all, items.length),
       );
     },
     compare: async (first, second, call) => {
       const compare = able(evaluator, "compare");
       return asked(
         "judge.calls",
-        () => compare(first, second, { ...call, run }),
-        (p) => !Number.isNaN(p),
+        (more) => compare(first, second, { ...call, ...more }),
+        (p) => Number.isFinite(p) && p >= 0 && p <= 1,
       );
     },
     critique: async (item, call) => {
       const critique = able(evaluator, "critique");
       return asked(
         "judge.calls",
-        () => critique(item, { ...call, run }),
-        () => true,
+        (more) => critique(item, { ...call, ...more }),
+        (said) => typeof said?.text === "string",
       );
     },
   };
 }
+
+/** Whether an error costs one answer, and not the run: all that are not Whetstone's own, and three of those. */
+const isOneAnswersLoss = (e: unknown): boolean =>
+  !isWhetstoneError(e) || ["chat.failed", "provider.gone", "context.tooLong"].includes(e.code);
 
 const doing = { score: "scores", compare: "compares", critique: "criticises" } as const;
 

@@ -160,6 +160,11 @@ export interface Model {
   readonly contextTokens: number;
   /** Number of trained parameters; null where only a remote server knows it. */
   readonly parameters: number | null;
+  /**
+   * Bytes of its device's memory that training takes at most; undefined where that is not planned.
+   * @param rows conversations that sample at once. @throws WhetstoneError `device.full` where the device cannot give as much.
+   */
+  plannedMemory?(rows: number): Promise<number | undefined>;
   /** Samples a continuation of each prompt. Results do not depend on how requests are batched. */
   sample(requests: readonly SampleRequest[], watch?: SampleWatch): Promise<Sample[]>;
   /** Outputs at the targets of each row, without gradient. */

@@ -1,5 +1,6 @@
 export {
   type Budget,
+  boundedFetch,
   budget,
   type ChatOptions,
   chatEngine,

@@ -85,11 +85,11 @@ export async function auditReply(
   call: AskJudge,
 ): Promise<AuditedReply> {
   const scored = (reply: string): Promise<JudgeCall> =>
-    call(() => scoreOf(judge, withReply(item, reply), random), Number.isFinite);
+    call((signal) => scoreOf(judge, withReply(item, reply), { random, signal }), Number.isFinite);
   const [base, position, ...changed] = await Promise.all([
     scored(item.reply),
-    call(async () => {
-      const scores = await able(judge, "score")([item, item], { random });
+    call(async (signal) => {
+      const scores = await able(judge, "score")([item, item], { random, signal });
       return scores?.length === 2 ? totalScore(scores[0]!) - totalScore(scores[1]!) : undefined;
     }, Number.isFinite),
     ...plants.map(({ change }) => scored(change(item.reply))),

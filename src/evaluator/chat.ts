@@ -3,7 +3,7 @@ import { attributesOf } from "../common/text/quotedSpans.ts";
 import { transcript } from "../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../core/chat.ts";
 import type { Critique } from "../core/critique.ts";
-import type { Able, Attempt } from "../core/evaluator.ts";
+import type { Able, Attempt, EvaluatorCall } from "../core/evaluator.ts";
 
 /** Settings of {@link chatCritiquer}. */
 export interface ChatCritiquerOptions {
@@ -33,10 +33,13 @@ const written = z.object({
  * fails. A spent budget stops the run.
  */
 export function chatCritiquer(chat: Chat, options: ChatCritiquerOptions = {}): Able<"critique"> {
-  const critique = async (attempt: Attempt, seed: number): Promise<Critique | undefined> => {
+  const critique = async (
+    attempt: Attempt,
+    { random: { seed }, signal }: EvaluatorCall,
+  ): Promise<Critique | undefined> => {
     const { turns } = attempt.trajectory;
     const messages = [{ role: "user", content: question(attempt, options) }] as const;
-    const said = await chat.ask({ messages, seed }, written).catch(unlessFailed);
+    const said = await chat.ask({ messages, seed, ...(signal && { signal }) }, written).catch(unlessFailed);
     if (!said || (said.turn !== undefined && said.turn > turns.length)) return undefined;
     const quotes = [
       ...said.good.map((text) => ({ text, good: true })),
@@ -49,7 +52,7 @@ export function chatCritiquer(chat: Chat, options: ChatCritiquerOptions = {}): A
       ...(quotes.length > 0 ? { marks: attributesOf(turns, quotes) } : {}),
     };
   };
-  return { name: "chat critiquer", critique: (attempt, { random }) => critique(attempt, random.seed) };
+  return { name: "chat critiquer", critique };
 }
 
 function question(

@@ -15,12 +15,14 @@ const written = z.object({
  * Undefined where no answer fits, or the provider fails.
  */
 export function chatJudge(chat: Chat, rubric: string): Able<"score"> {
-  return scorer<Attempt>("chat judge", async ({ trajectory }, { random }) => {
+  return scorer<Attempt>("chat judge", async ({ trajectory }, { random, signal }) => {
     const shown = transcript(trajectory);
     const { told, around } = fenceFor([shown], random);
     const content = `Judge what an agent did, by this rubric: ${rubric}\n\n${told}\n\n${around(shown)}`;
     const messages = [{ role: "user", content }] as const;
-    const said = await chat.ask({ messages, seed: random.seed }, written).catch(unlessFailed);
+    const said = await chat
+      .ask({ messages, seed: random.seed, ...(signal && { signal }) }, written)
+      .catch(unlessFailed);
     return said?.score;
   });
 }

@@ -42,17 +42,17 @@ export async function judgeTrial(
     const compare = able(evaluator.compare ? evaluator : comparingScores(evaluator), "compare");
     const probability = (p: number): boolean => p >= 0 && p <= 1;
     const forwards = (key: string | number): Promise<JudgeCall> =>
-      call(() => compare(first, second, { random: own.split("forward", key) }), probability);
+      call((signal) => compare(first, second, { random: own.split("forward", key), signal }), probability);
     const inOtherWords = (words: NonNullable<PairLabel["rephrased"]>): Promise<JudgeCall> => {
       const asked = words.prompt ?? prompt;
       const one = judgedItem(asked, words.a ?? a, `${at}a rephrased`);
       const other = judgedItem(asked, words.b ?? b, `${at}b rephrased`);
-      return call(() => compare(one, other, { random: own.split("rephrased") }), probability);
+      return call((signal) => compare(one, other, { random: own.split("rephrased"), signal }), probability);
     };
     const [said, forward, backward, ...more] = await Promise.all([
       rephrased && inOtherWords(rephrased),
       forwards("first"),
-      call(() => compare(second, first, { random: own.split("backward") }), probability),
+      call((signal) => compare(second, first, { random: own.split("backward"), signal }), probability),
       ...again.map(forwards),
     ]);
     const value = backward.value;
@@ -67,7 +67,7 @@ export async function judgeTrial(
   async function ofReply({ prompt, reply, rephrased }: ReplyLabel, at: number): Promise<JudgedLabel> {
     const item = judgedItem(prompt, reply, String(at));
     const asked = (key: string | number, what = item): Promise<JudgeCall> =>
-      call(() => scoreOf(evaluator, what, random.split(at, key)), Number.isFinite);
+      call((signal) => scoreOf(evaluator, what, { random: random.split(at, key), signal }), Number.isFinite);
     const words =
       rephrased && judgedItem(rephrased.prompt ?? prompt, rephrased.reply ?? reply, `${at} rephrased`);
     const [said, forward, ...more] = await Promise.all([

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Chat } from "../core/chat.ts";
-import type { Able } from "../core/evaluator.ts";
+import type { Able, EvaluatorCall } from "../core/evaluator.ts";
 import type { Candidate } from "../core/rubrics.ts";
 import { fenceFor } from "./fence.ts";
 
@@ -23,12 +23,16 @@ export function chatPairJudge(
   chat: Pick<Chat, "id" | "ask">,
   rubric: string,
 ): Able<"compare" | "score", Candidate> {
-  const ask = <T>(content: string, seed: number, schema: z.ZodType<T>): Promise<T | undefined> =>
-    chat.ask({ messages: [{ role: "user", content }], seed }, schema);
+  const ask = <T>(
+    content: string,
+    { random: { seed }, signal }: EvaluatorCall,
+    schema: z.ZodType<T>,
+  ): Promise<T | undefined> =>
+    chat.ask({ messages: [{ role: "user", content }], seed, ...(signal && { signal }) }, schema);
   return {
     name: `chat judge ${chat.id}`,
-    async compare(first, second, { random }) {
-      const { told, around } = fenceFor([first.asked, first.reply, second.reply], random);
+    async compare(first, second, call) {
+      const { told, around } = fenceFor([first.asked, first.reply, second.reply], call.random);
       const content = [
         `Which of two replies is better, by this rubric: ${rubric}`,
         told,
@@ -36,19 +40,19 @@ export function chatPairJudge(
         `Reply 1:\n${around(first.reply)}`,
         `Reply 2:\n${around(second.reply)}`,
       ].join("\n\n");
-      return (await ask(content, random.seed, compared))?.first;
+      return (await ask(content, call, compared))?.first;
     },
-    async score(items, { random }) {
+    async score(items, call) {
       const said = await Promise.all(
         items.map(({ asked, reply }) => {
-          const { told, around } = fenceFor([asked, reply], random);
+          const { told, around } = fenceFor([asked, reply], call.random);
           const content = [
             `Judge a reply by this rubric: ${rubric}`,
             told,
             `Asked:\n${around(asked)}`,
             `Reply:\n${around(reply)}`,
           ].join("\n\n");
-          return ask(content, random.seed, scored);
+          return ask(content, call, scored);
         }),
       );
       const known = said.filter((one) => one !== undefined);

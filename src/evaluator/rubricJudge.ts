@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Chat, unlessFailed } from "../core/chat.ts";
+import { type Chat, type ChatRequest, unlessFailed } from "../core/chat.ts";
+import type { EvaluatorCall } from "../core/evaluator.ts";
 import type { Random } from "../core/random.ts";
 import type { Candidate, Rubric, RubricJudge, RubricLibrary } from "../core/rubrics.ts";
 import type { Stats } from "../core/types.ts";
@@ -32,14 +33,14 @@ export function chatRubricJudge(
   const score = async (
     { rubrics }: RubricLibrary,
     candidates: readonly Candidate[],
-    random: Random,
+    { random, signal }: EvaluatorCall,
   ): Promise<readonly Stats[] | undefined> => {
     const [first] = candidates;
     if (!first) return [];
-    const { seed } = random;
-    const chosen = rubrics.length > routed ? await route(chat, rubrics, first, routed, seed) : rubrics;
+    const sent: Sent = { seed: random.seed, ...(signal && { signal }) };
+    const chosen = rubrics.length > routed ? await route(chat, rubrics, first, routed, sent) : rubrics;
     const tools = chosen.filter(({ kind }) => kind === "tool");
-    const findings = await Promise.all(candidates.map((one) => analysed(chat, tools, one, random)));
+    const findings = await Promise.all(candidates.map((one) => analysed(chat, tools, one, random, sent)));
     const skills = chosen.filter(({ kind }) => kind === "skill").map(({ text }) => `- ${text}`);
     const { told, around } = fenceFor(
       [first.asked, ...candidates.map(({ reply }) => reply), ...findings.flat()],
@@ -55,16 +56,21 @@ export function chatRubricJudge(
       }),
       `Give one entry for each of the ${candidates.length} candidates, in their order.`,
     ].join("\n\n");
-    const said = await chat.ask({ messages: [{ role: "user", content }], seed }, written).catch(unlessFailed);
+    const said = await chat
+      .ask({ messages: [{ role: "user", content }], ...sent }, written)
+      .catch(unlessFailed);
     return said?.candidates.length === candidates.length
       ? said.candidates.map((one) => ({ score: one.score }))
       : undefined;
   };
   return (library) => ({
     name: "chat rubric judge",
-    score: (candidates, { random }) => score(library, candidates, random),
+    score: (candidates, call) => score(library, candidates, call),
   });
 }
+
+/** What goes with every message of a judgement. */
+type Sent = Pick<ChatRequest, "seed" | "signal">;
 
 /** The rubrics that the judge selects; the first ones where it selects none that exist. */
 async function route(
@@ -72,12 +78,12 @@ async function route(
   rubrics: readonly Rubric[],
   { asked }: Candidate,
   most: number,
-  seed: number,
+  sent: Sent,
 ): Promise<readonly Rubric[]> {
   const listed = rubrics.map(({ id, text }) => `${id}: ${text}`).join("\n");
   const content = `Which of these rubrics matter most for judging replies to the request below? Name at most ${most}.\n\n${listed}\n\nRequest: ${asked}`;
   const said = await chat
-    .ask({ messages: [{ role: "user", content }], seed }, z.object({ ids: z.array(z.string()) }))
+    .ask({ messages: [{ role: "user", content }], ...sent }, z.object({ ids: z.array(z.string()) }))
     .catch(unlessFailed);
   const found = rubrics.filter(({ id }) => said?.ids.includes(id));
   return (found.length > 0 ? found : rubrics).slice(0, most);
@@ -89,13 +95,12 @@ async function analysed(
   tools: readonly Rubric[],
   { asked, reply }: Candidate,
   random: Random,
+  sent: Sent,
 ): Promise<readonly string[]> {
   const { told, around } = fenceFor([asked, reply], random);
   const found = tools.map(async ({ id, text }) => {
     const content = `${text}\n\n${told}\n\nAsked:\n${around(asked)}\n\nReply:\n${around(reply)}`;
-    const said = await chat
-      .reply({ messages: [{ role: "user", content }], seed: random.seed })
-      .catch(unlessFailed);
+    const said = await chat.reply({ messages: [{ role: "user", content }], ...sent }).catch(unlessFailed);
     return said ? [`${id} finds: ${said.message.content.trim()}`] : [];
   });
   return (await Promise.all(found)).flat();

@@ -44,7 +44,9 @@ export async function scoreItems(
   let broken: { readonly by: unknown } | undefined;
   const one = async ({ id, item }: NamedItem): Promise<void> => {
     const each = await Promise.all(
-      judges.map((judge, at) => call(() => scoreOf(judge, item, random.split(id, at)), Number.isFinite)),
+      judges.map((judge, at) =>
+        call((signal) => scoreOf(judge, item, { random: random.split(id, at), signal }), Number.isFinite),
+      ),
     );
     await onScore({ id, each, together: each.length === 1 ? each[0]! : ensembleCall(each, rule) });
   };

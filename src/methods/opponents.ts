@@ -73,6 +73,7 @@ export const isEqualBySeed = ({ baseline, method }: CheckEvidence): boolean =>
 export interface Design extends Pick<Check, "range"> {
   readonly baseline: Pick<Arm, "grid">;
   readonly method: Pick<Arm, "grid">;
+  readonly others?: Readonly<Record<string, Pick<Arm, "grid">>>;
 }
 
 /** Most by which tokens may differ between two arms that are said to be equal. */
@@ -86,7 +87,7 @@ export function caveatsOf(
   e: CheckEvidence & Pick<StoredEvidence, "stated">,
   design?: Design,
 ): readonly string[] {
-  const { baseline, simpler, ingredient } = opponentsOf(e);
+  const { simpler, ingredient } = opponentsOf(e);
   const found: string[] = [];
   if (e.baseline.values.every((value) => value === e.baseline.values[0]))
     found.push("The baseline has the same value in every seed: it may be unable to win here.");
@@ -102,13 +103,19 @@ export function caveatsOf(
   if (e.baseline.cost.tokens > 0 && (ratio > 1 + tokenTolerance || ratio < 1 / (1 + tokenTolerance)))
     found.push(`The method sampled ${ratio.toPrecision(2)} times the tokens of the baseline.`);
   if (e.unequalCost !== undefined) found.push(`Episodes differ: ${e.unequalCost.replace(/\.$/, "")}.`);
-  for (const [name, who] of [
-    ["baseline", `"${baseline.what}"`] as const,
-    ["method", "the method"] as const,
-  ]) {
-    const grid = gridThatRan(e[name], design?.[name].grid);
-    const settings = grid && settingsAtEdge(grid, e[name].chosen);
-    if (settings ? settings.length > 0 : e[name].atEdge)
+  const { tuning } = e.baseline;
+  if (tuning.length > 1 && tuning.every((one) => Math.abs(one - tuning[0]!) <= 1e-6 * Math.abs(tuning[0]!)))
+    found.push(
+      `The opponent has ${value(Number(tuning[0]!.toPrecision(3)))} with each of its ${tuning.length} choices: what was tuned does not move its metric.`,
+    );
+  // the arm that decides on the ingredient may have been tuned too little as well
+  const decides = simpler && simpler.name !== "baseline" ? [simpler.name] : [];
+  for (const name of ["baseline", "method", ...decides]) {
+    const arm = namedArm<ArmEvidence>(e, name)!;
+    const grid = gridThatRan(arm, design && namedArm<Pick<Arm, "grid">>(design, name)?.grid);
+    const settings = grid && settingsAtEdge(grid, arm.chosen);
+    const who = name === "method" ? "the method" : `"${arm.what}"`;
+    if (settings ? settings.length > 0 : arm.atEdge)
       found.push(
         `The best ${settings?.join(" and ") ?? "setting"} of ${who} lies at the edge of its grid: a better one may lie beyond.`,
       );
@@ -118,6 +125,18 @@ export function caveatsOf(
       `When its seeds were first run, the claim read: "${e.stated.claim}", and the metric: "${e.stated.metric}".`,
     );
   return found;
+}
+
+/** An arm by name, "baseline" and "method" among them. */
+function namedArm<One>(
+  of: {
+    readonly baseline: One;
+    readonly method: One;
+    readonly others?: Readonly<Record<string, One>> | undefined;
+  },
+  name: string,
+): One | undefined {
+  return name === "baseline" || name === "method" ? of[name] : of.others?.[name];
 }
 
 /** The grid of an arm; undefined where it was edited since, and so is not the one that ran. */

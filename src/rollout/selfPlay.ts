@@ -1,8 +1,9 @@
 import type { Ctx } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Rollout } from "../core/slots.ts";
-import { type Id, type ModelId, paid, type Role, type Trajectory } from "../core/types.ts";
+import type { Id, ModelId, Role, Trajectory } from "../core/types.ts";
 import { drawSelf, keepSelf, noteGames, type PoolOptions } from "./opponentPool.ts";
+import { payoffsOf, wonBy } from "./payoffs.ts";
 
 /** Settings of {@link selfPlay}. */
 export interface SelfPlayOptions {
@@ -17,7 +18,7 @@ export interface SelfPlayOptions {
   readonly pool?: PoolOptions;
   /**
    * Share of the tasks that are played against an exploiter, in [0, 1]: a model of the run that learns from those games alone, and so
-   * looks for what beats the policy. Needs `exploiters`. Default 0.
+   * looks for what beats the policy. Needs `exploiters`. With `past` at most 1. Default 0.
    */
   readonly exploited?: number;
   /** The exploiters among the run's models; tasks are dealt to them in turn. */
@@ -35,12 +36,14 @@ type Pairing =
  * models that learn, one each, grouped by task, role and model: each role has a baseline of its own. Earlier selves are in no unit.
  *
  * Stats: `past.won`, the policy's share of wins against earlier selves, and `exploiter.won`, the exploiters' against the policy; a
- * game is won by a higher payoff than the other roles' mean, and a draw is half a win.
+ * game is won by a higher payoff than the other roles' mean, and a draw is half a win. A role that never came to act counts as in
+ * {@link payoffsOf}.
  * Papers: "Fictitious Self-Play in Extensive-Form Games"; prioritised draws and exploiters: "Grandmaster Level in StarCraft II Using
  * Multi-Agent Reinforcement Learning".
  */
 export function selfPlay(options: SelfPlayOptions = {}): Rollout {
   const { groupSize = 8, temperature, constrained, pool } = options;
+  requireShares(options);
   return async (ctx) => {
     requireRoles(ctx);
     if (pool) await keepSelf(ctx, pool);
@@ -60,10 +63,9 @@ export function selfPlay(options: SelfPlayOptions = {}): Rollout {
     });
     const all = await Promise.all(games);
     const ended = all.filter(({ played }) => played.every((t) => t.end.kind !== "failed"));
-    const scores = ended.flatMap(({ pairing, played }) => {
-      const won = pairing.kind === "self" ? undefined : wonBy(pairing.seat, played);
-      return pairing.kind === "self" || won === undefined ? [] : [{ ...pairing, won }];
-    });
+    const scores = ended.flatMap(({ pairing, played }) =>
+      pairing.kind === "self" ? [] : [{ ...pairing, won: wonBy(payoffsOf(played, pairing.seat)) }],
+    );
     const past = scores.filter(({ kind }) => kind === "past");
     noteGames(
       ctx,
@@ -109,13 +111,16 @@ const modelsOf = ({ roles }: Pick<Ctx, "roles">, pairing: Pairing): Readonly<Rec
     roles.map((role) => [role, pairing.kind === "self" || role === pairing.seat ? "policy" : pairing.rival]),
   );
 
-/** 1, 1/2 or 0 for the role; undefined where no other role acted. */
-function wonBy(seat: Role, played: readonly Trajectory[]): number | undefined {
-  const own = played.find(({ role }) => role === seat);
-  const others = played.filter(({ role }) => role !== seat);
-  if (!own || others.length === 0) return undefined;
-  const ahead = paid(own) - meanOf(others.map(paid));
-  return ahead > 0 ? 1 : ahead < 0 ? 0 : 0.5;
+/** Shares above 1 in all would silently leave the exploiters less than was asked for. */
+function requireShares({ past = 0, exploited = 0, exploiters = [], pool }: SelfPlayOptions): void {
+  const all = (pool ? past : 0) + (exploiters.length > 0 ? exploited : 0);
+  if (all <= 1 + 1e-9) return;
+  throw new WhetstoneError("option.range", {
+    where: "self-play",
+    got: `past ${past} and exploited ${exploited}`,
+    expected: "shares of the tasks that come to at most 1 together",
+    fix: `Lower one of them: with past ${past}, exploited can be ${Number((1 - past).toPrecision(6))} at most.`,
+  });
 }
 
 function requireRoles({ roles }: Pick<Ctx, "roles">): void {

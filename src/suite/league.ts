@@ -3,8 +3,9 @@ import { bradleyTerryRatings, circlesIn, type Rating } from "../common/statistic
 import { mean, wilsonInterval } from "../common/statistics/statistics.ts";
 import { writeMessage } from "../common/text/toolCalls.ts";
 import { newMessages } from "../common/text/transcript.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
-import { type Message, paid, type Role, type Trajectory } from "../core/types.ts";
+import type { Message, Role, Trajectory } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
 import {
   exploitability,
@@ -16,6 +17,7 @@ import {
 } from "../env/index.ts";
 import type { Actor } from "../rollout/actor.ts";
 import { playEpisode } from "../rollout/episode.ts";
+import { payoffsOf, wonBy } from "../rollout/payoffs.ts";
 import type { Replay } from "./replay.ts";
 
 /** Who takes part. */
@@ -69,6 +71,7 @@ export async function playPairing(
   { environment, games, seed, split = "train", limit, stop }: PairingOptions,
 ): Promise<Pairing> {
   const { roles } = environment;
+  const sum = isGame(environment) && roles.length === 2 ? environment.game.sum : "general";
   const tasks = environment.tasks(split);
   const each = Math.ceil(games / roles.length);
   const random = randomStream(seed).split("league", first.name, second.name);
@@ -87,7 +90,7 @@ export async function playPairing(
             random: random.split(seat, game),
           });
           if (trajectories.some(({ end }) => end.kind === "failed")) return undefined;
-          const payoffs = payoffsOf(environment, trajectories, seat);
+          const payoffs = payoffsOf(trajectories, seat, sum);
           if (game > 0) return { payoffs };
           const nameOf = (role: Role): string => (role === seat ? first.name : second.name);
           return { payoffs, replay: { seat, ...movesOf(trajectories, order, nameOf), payoffs } };
@@ -100,7 +103,7 @@ export async function playPairing(
     first: first.name,
     second: second.name,
     games: ended.length,
-    won: ended.reduce((sum, { payoffs: [a, b] }) => sum + (a > b ? 1 : a === b ? 0.5 : 0), 0),
+    won: ended.reduce((all, { payoffs }) => all + wonBy(payoffs), 0),
     payoffs: [mean(ended.map(({ payoffs: [a] }) => a)), mean(ended.map(({ payoffs: [, b] }) => b))],
     failed: played.length - ended.length,
     versions: [first.version, second.version],
@@ -142,22 +145,6 @@ function movesOf(
 const shortened = (text: string): string =>
   text.length > mostText ? `${text.slice(0, mostText).toWellFormed()}…` : text;
 
-/** Payoff of who played the seat, and the mean of the others. */
-function payoffsOf(
-  environment: Environment,
-  trajectories: readonly Trajectory[],
-  seat: Role,
-): readonly [number, number] {
-  const earned = (own: boolean): number | undefined => {
-    const some = trajectories.filter(({ role }) => (role === seat) === own).map(paid);
-    return some.length === 0 ? undefined : mean(some);
-  };
-  // a role that never came to act earned what its opponent lost, where the game says so
-  const shared = isGame(environment) && environment.game.sum === "zero" && environment.roles.length === 2;
-  const [own, others] = [earned(true), earned(false)];
-  return shared ? [own ?? -(others ?? 0), others ?? -(own ?? 0)] : [own ?? 0, others ?? 0];
-}
-
 /** What a league came to. */
 export interface LeagueReport {
   /** Best first. */
@@ -183,12 +170,26 @@ export interface LeagueReport {
   readonly failed: number;
 }
 
-/** @param tree the game, if it can be listed and all members have a strategy. */
+/** Members are told apart by name alone. @throws WhetstoneError `option.range` where two share one. */
+export function requireDistinct(members: readonly Pick<LeagueMember, "name">[]): void {
+  const names = members.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return;
+  throw new WhetstoneError("option.range", {
+    where: "league",
+    got: `two members called "${twice}"`,
+    expected: "a name for each member",
+    fix: `Give one another name: a run can be named by its folder, such as runs/${twice} or ./${twice}.`,
+  });
+}
+
+/** @param tree the game, if it can be listed and all members have a strategy. @throws WhetstoneError `option.range` where two share a name. */
 export function leagueReport(
   members: readonly LeagueMember[],
   pairings: readonly Pairing[],
   tree: GameTree | undefined,
 ): LeagueReport {
+  requireDistinct(members);
   const n = members.length;
   const index = new Map(members.map(({ name }, i) => [name, i]));
   const won = Array.from({ length: n }, () => new Array<number>(n).fill(0));

@@ -1,5 +1,5 @@
 import { TensorError } from "./error.ts";
-import { ancestors, isInput, type Tensor } from "./graph.ts";
+import { ancestors, emitValues, isInput, type Tensor } from "./graph.ts";
 import { type Data, type Emit, type Node, writeModel } from "./onnx.ts";
 import { type DType, type Shape, sizeOf } from "./shape.ts";
 
@@ -105,19 +105,12 @@ export function compile(inputs: readonly Tensor[], outputs: Outputs, options: Co
   requireDistinct([...taken.map(nameOf), ...wanted.map((o) => o.name)]);
 
   const { nodes, constants, emit } = collector(options.rowTile);
-  const names = new Map<Tensor, string>();
-  for (const t of reached) {
-    names.set(
-      t,
-      fed.has(t)
-        ? nameOf(t)
-        : t.op.onnx(
-            t,
-            t.inputs.map((x) => names.get(x)!),
-            emit,
-          ),
-    );
-  }
+  const names = new Map(taken.map((t) => [t, nameOf(t)]));
+  emitValues(
+    wanted.map((o) => o.of),
+    names,
+    emit,
+  );
 
   const produced = new Set(nodes.flatMap((n) => n.outputs));
   const renamed = new Map<string, string>();

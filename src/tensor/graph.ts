@@ -135,6 +135,15 @@ export function ancestors(
   return [...seen].sort((a, b) => a.id - b.id);
 }
 
+/** Emits the ONNX nodes of values that have no name yet, and names them. @param names those that are known; it grows. */
+export function emitValues(of: readonly Tensor[], names: Map<Tensor, string>, emit: Emit): void {
+  for (const t of ancestors(of, (t) => names.has(t))) {
+    if (names.has(t)) continue;
+    const inputs = t.inputs.map((x) => names.get(x)!);
+    names.set(t, t.op.onnx(t, inputs, emit));
+  }
+}
+
 /** Throws unless the tensor has one of the wanted types. */
 export function requireDType(where: string, what: string, t: Tensor, ...wanted: readonly DType[]): void {
   if (wanted.includes(t.dtype)) return;

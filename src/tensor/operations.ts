@@ -29,6 +29,7 @@ export { mean } from "./ops/mean.ts";
 export { minimum } from "./ops/minimum.ts";
 export { mul } from "./ops/mul.ts";
 export { neg } from "./ops/neg.ts";
+export { packedAttention } from "./ops/packedAttention.ts";
 export { pick } from "./ops/pick.ts";
 export { pickMany } from "./ops/pickMany.ts";
 export { place } from "./ops/place.ts";

@@ -8,6 +8,7 @@ import { type AuxiliaryModels, addAuxiliaryModels, blendAll, helperStates } from
 import { runClock } from "./clock.ts";
 import type { RunSettings } from "./config.ts";
 import { makeContext } from "./context.ts";
+import { evaluatorWarnings } from "./evaluatorWarnings.ts";
 import { heldOutOf } from "./heldOut.ts";
 import { limitConcurrency } from "./limit.ts";
 import { recordingOf } from "./recording.ts";
@@ -69,6 +70,7 @@ export async function assemble(settings: RunSettings, surroundings: Surroundings
     leaksIn: heldOutLeaks(environment),
     heldOut,
     stop,
+    warn: evaluatorWarnings(report),
     ...(journal && { journal }),
     ...(learn && { learn }),
   };

@@ -54,5 +54,6 @@ export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {
     },
     artefacts,
     count,
+    ...(parts.warn && { warn: parts.warn }),
   };
 }

@@ -31,6 +31,8 @@ export interface ContextParts extends Weighted {
   readonly heldOut?: HeldOut;
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop: AbortSignal;
+  /** Says what is wrong with an evaluator; see `EvaluatorRun.warn`. Default: nobody hears it. */
+  readonly warn?: (evaluator: string, problem: string) => void;
   /** Shared by all contexts of one iteration. Default: one of its own. */
   readonly book?: EpisodeBook;
   /** Trains students. Default: there are none. */

@@ -25,6 +25,8 @@ export type RunEvent =
       readonly out: string;
       /** How many numbers are trained; null where only a server knows. */
       readonly parameters: number | null;
+      /** Bytes of the device's memory that the policy takes at most, where that is planned. */
+      readonly memory?: number;
       readonly iterations: number;
       /** Iteration at which a resumed run continues. */
       readonly resumed?: number;

@@ -8,6 +8,7 @@ import type { Assembly } from "./assembly.ts";
 import type { RunSettings } from "./config.ts";
 import { estimateIteration, peakMemory } from "./estimate.ts";
 import { average, evaluate } from "./evaluate.ts";
+import { lostJudgements } from "./evaluatorWarnings.ts";
 import type { RunEvent } from "./events.ts";
 import { requireSmallGap } from "./logpGap.ts";
 import { metricsOf } from "./metrics.ts";
@@ -35,6 +36,7 @@ function artefactKeeper({ state, records }: Assembly): () => Promise<void> {
 export function recordingOf(assembly: Assembly): Pick<Run, "commit" | "evaluate"> {
   const keepArtefacts = artefactKeeper(assembly);
   const failing = failureWatch(assembly);
+  const judgements = lostJudgements(assembly.state, assembly.report);
   const took: number[] = [];
   return {
     async commit(done) {
@@ -48,6 +50,7 @@ export function recordingOf(assembly: Assembly): Pick<Run, "commit" | "evaluate"
       requireSmallGap(done.stats);
       requireActions(experience.trajectories, settings, "training");
       failing(experience.trajectories);
+      judgements();
       await records.store.saveIteration(settings.name, state.iteration - 1, {
         metrics,
         trajectories: experience.trajectories.flatMap((trajectory) => {

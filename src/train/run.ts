@@ -117,10 +117,11 @@ export async function trainByConfig(
     });
     // an engine's capabilities may depend on its server, which has been contacted by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
+    const memory = await run.policy.plannedMemory?.(run.settings.concurrency);
     const findings = findingsFor(examined, run);
     await store.saveFindings(out, findings);
     begun = true;
-    report(startEvent(config, out, run));
+    report(startEvent(config, out, run, memory));
     for (const finding of findings) report({ type: "warning", message: findingLine(finding), ...finding });
     const after = await learn(run, out);
     const seconds = (performance.now() - began) / 1000;
@@ -170,7 +171,12 @@ function settingsOf(
   };
 }
 
-const startEvent = (config: RunConfig, out: string, { policy, state }: Run): RunEvent => ({
+const startEvent = (
+  config: RunConfig,
+  out: string,
+  { policy, state }: Run,
+  memory: number | undefined,
+): RunEvent => ({
   type: "start",
   run: basename(out),
   env: config.env,
@@ -179,6 +185,7 @@ const startEvent = (config: RunConfig, out: string, { policy, state }: Run): Run
   seed: config.seed,
   out,
   parameters: policy.parameters,
+  ...(memory !== undefined && { memory }),
   iterations: config.iterations,
   ...(state.step > 0 ? { resumed: state.iteration } : {}),
 });

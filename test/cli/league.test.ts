@@ -84,6 +84,36 @@ test("league: two runs, their checkpoints and the players are rated; what was pl
   assert.equal(more.code, 0, more.err);
   assert.deepEqual(readdirSync(join(runs[0]!, "kept")), ["00000000", "00000002"]);
   assert.match(more.out, /kuhn-poker, 3 members/);
+
+  // one run under three names is one member, and an id leads to its stages as a folder does
+  const [a, rest] = [runs[0]!, ["--no-players", "--games", "4", "--store", store]];
+  const spelt = await inProcess(["league", a, `${a}/`, join(a, "final"), runs[1]!, ...rest]);
+  assert.match(spelt.out, /kuhn-poker, 2 members/);
+  const byId = await inProcess(["league", "a", "--checkpoints", ...rest]);
+  assert.match(byId.out, /kuhn-poker, 3 members/);
+  for (const [named, said] of [
+    [[join(a, "final"), "--checkpoints"], /--checkpoints: got .*final, with no weights of its stages/],
+    [[a, "--env", "tic-tac-toe"], /trained on kuhn-poker and lacks words of tic-tac-toe/],
+  ] as const) {
+    const { code, err } = await inProcess(["league", ...named, ...rest]);
+    assert.equal(code, 2, err);
+    assert.match(err, said);
+  }
+});
+
+test("league: a run called as a scripted player is refused, and plays where that player does not", async () => {
+  const out = join(folder, "random");
+  const trained = await inProcess([
+    ...["train", "--env", "kuhn-poker", "--method", "rloo", "--engine", "tabular", "--iterations", "1"],
+    ...["--out", out, "--store", join(folder, "random.sqlite"), "--eval-tasks", "2"],
+  ]);
+  assert.equal(trained.code, 0, trained.err);
+  const args = ["league", "random", "--games", "4", "--store", join(folder, "random.sqlite")];
+  const refused = await inProcess(args);
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /two members called "random"/);
+  const named = await inProcess(["league", out, ...args.slice(2)]);
+  assert.match(named.out, /kuhn-poker, 3 members/);
 });
 
 test("league: wrong usage is said in one line", async () => {
@@ -91,6 +121,7 @@ test("league: wrong usage is said in one line", async () => {
     [["--env", "facts"], /in which only the role agent acts/],
     [["--env", "kuhn-poker", "--no-players"], /0 members/],
     [[], /no run that names its game/],
+    [["--env", "kuhn-poker", "--checkpoints"], /--checkpoints: got no run/],
     [["--env", "kuhn-poker", "--games", "1"], /--games/],
   ] as const) {
     const { code, err } = await inProcess(["league", ...args, "--store", store]);

@@ -157,17 +157,25 @@ test("an evaluator that an evaluator asks is counted once; success is no failure
   assert.deepEqual([critique, counts], [{ text: "hint" }, { "judge.calls": 1 }]);
 });
 
-test("a spent budget and an error in the evaluator's own code are thrown, not counted as failures", async () => {
+test("a spent budget, a missing option and the end of the run are thrown, not counted as failures", async () => {
   const { ctx, counts } = counting();
   await assert.rejects(
     evaluatorIn(ctx, chatJudge(failing("budget.spent"), "polite")).score(attempt.trajectory, random),
     (e) => isWhetstoneError(e) && e.code === "budget.spent",
   );
-  const faulty = critiquing(() => {
-    throw new RangeError("index");
+  const wrong = critiquing(() => {
+    throw new WhetstoneError("option.range", { where: "a", got: "b", expected: "c", fix: "d." });
   });
-  await assert.rejects(evaluatorIn(ctx, faulty).critique(attempt.trajectory, random), RangeError);
-  assert.deepEqual(counts, { "judge.calls": 2 });
+  await assert.rejects(
+    evaluatorIn(ctx, wrong).critique(attempt.trajectory, random),
+    (e) => isWhetstoneError(e) && e.code === "option.range",
+  );
+  const stop = AbortSignal.abort(new Error("Ctrl-C"));
+  const stopped = critiquing(() => {
+    throw stop.reason;
+  });
+  await assert.rejects(counted(stopped, { count: ctx.count, stop }).critique(attempt, { random }), /Ctrl-C/);
+  assert.deepEqual(counts, { "judge.calls": 3 });
 });
 
 test("a judge that never answers is waited for up to a deadline, and is one failure; so are a dead network and its own deadline", async (t) => {

@@ -93,7 +93,9 @@ test("every option of the catalogue has a help text and ends that can be built",
           : typeof option.default === "boolean"
             ? [true, false]
             : [option.low, option.high].filter((end) => end !== undefined);
-      for (const end of ends) assert.equal(recipe.build({}, { [name]: end }).options?.[name], end);
+      // shares of one whole: where one takes all, the other has to be 0
+      const beside = recipe.id === "league-self-play" ? { past: 0, exploited: 0 } : {};
+      for (const end of ends) assert.equal(recipe.build({}, { ...beside, [name]: end }).options?.[name], end);
     }
   }
 });

@@ -81,7 +81,25 @@ test("caveats: a baseline that never moves, unequal tokens, a grid's edge", () =
     baseline: { ...arm("plain", [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2]), atEdge: true },
   });
   assert.match(caveatsOf(edge).join(), /edge of its grid/);
+  const still = made({ baseline: { ...made({}).baseline, tuning: [0.15, 0.15, 0.15] } });
+  assert.match(caveatsOf(still).join(), /has 0\.15 with each of its 3 choices/);
   assert.deepEqual(caveatsOf(made({})), []);
+});
+
+test("caveats: the arm that decides on the ingredient may lie at the edge of its grid, others say nothing", () => {
+  const low = [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2];
+  const others = {
+    without: { ...arm("without", low), atEdge: true },
+    more: { ...arm("more", low), atEdge: true },
+  };
+  const said = 'The best setting of "without" lies at the edge of its grid: a better one may lie beyond.';
+  assert.deepEqual(caveatsOf(made({ others, simpler: ["without"] })), [said]);
+  assert.deepEqual(caveatsOf(made({ others })), []);
+  const grid = [{ learningRate: 1 }, { learningRate: 3 }];
+  const tuned = { ...others.without, atEdge: false, chosen: grid[1]!, tuning: [0.1, 0.2] };
+  const e = made({ others: { without: tuned }, simpler: ["without"] });
+  const known: Design = { ...design([{}], [{}]), others: { without: { grid } } };
+  assert.deepEqual(caveatsOf(e, known), [said.replace("setting", "learningRate")]);
 });
 
 test("caveats from the check itself: a setting at the edge of its own values, and a median at an end of the range", () => {
@@ -91,7 +109,7 @@ test("caveats from the check itself: a setting at the edge of its own values, an
   const tuned = (chosen: Choice, values: readonly number[]): ArmEvidence => ({
     ...arm("plain", values),
     chosen,
-    tuning: grid.map(() => 0.5),
+    tuning: grid.map((_, i) => i / 10),
   });
   const low = [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2];
   const inside = made({ baseline: tuned({ learningRate: 100, strength: 3 }, low) });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isWhetstoneError } from "../../src/core/errors.ts";
-import { paid } from "../../src/core/types.ts";
+import { paid, type Trajectory } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { TabularModel } from "../../src/engine/tabular/model.ts";
 import {
@@ -21,11 +21,13 @@ import { fictitiousSelfPlay } from "../../src/methods/baseline/fictitious-self-p
 import { leagueSelfPlay } from "../../src/methods/baseline/league-self-play/method.ts";
 import { magneticSelfPlay } from "../../src/methods/baseline/magnetic-self-play/method.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
+import { payoffsOf, wonBy } from "../../src/rollout/payoffs.ts";
 import { selfPlay } from "../../src/rollout/selfPlay.ts";
 import type { Iteration } from "../../src/train/running.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { plainAscent } from "../../src/train/trainingArm.ts";
 import { moveTables } from "../../src/worlds/arms/games.ts";
+import { trajectoryOf, turnOf } from "../core/make.ts";
 import { temporary } from "../temporary.ts";
 
 const settings = { tasks: 12, groupSize: 4, learningRate: 0.1 };
@@ -129,6 +131,50 @@ test("selfPlay: attacker and defender can have models of their own, which both l
     const moved = Math.max(...strategy[set]!.map((p, i) => Math.abs(p - start.strategy[set]![i]!)));
     assert.equal(moved > 1e-3, role === 0, `${moved}`);
   }
+});
+
+test("payoffs: who never came to act earned nothing, or what the other lost; won, drawn or lost it has either way", () => {
+  const earned = (role: string, outcome: number): Trajectory =>
+    trajectoryOf(role, [turnOf([1], [2], { rewards: { outcome } })], { role });
+  const [lost, drew] = [earned("first", -3), earned("first", 0)];
+  assert.deepEqual(payoffsOf([lost], "second"), [0, -3]);
+  assert.deepEqual(payoffsOf([lost], "second", "zero"), [3, -3]);
+  assert.deepEqual(payoffsOf([lost], "first", "zero"), [-3, 3]);
+  for (const sum of ["zero", "general"] as const) {
+    const won = (played: readonly Trajectory[], seat: string) => wonBy(payoffsOf(played, seat, sum));
+    assert.deepEqual([won([lost], "second"), won([lost], "first"), won([drew], "second")], [1, 0, 0.5]);
+    const all = [lost, earned("second", 1), earned("third", 2)];
+    assert.deepEqual([won(all, "third"), won(all, "first")], [1, 0]);
+  }
+});
+
+test("selfPlay: a game in which one side never acted counts for the pool", async () => {
+  const environment = kuhn();
+  const stats: Iteration["stats"][] = [];
+  // no move is likely: whoever acts first forfeits, and the other never comes to act
+  await trainInMemory({
+    environment,
+    method: fictitiousSelfPlay.build({ ...settings, learningRate: 0 }, { past: 1, every: 1 }),
+    engine: tabularEngine({ prior: (_context, word) => (/^(pass|bet)$/.test(word) ? -50 : 0) }),
+    seed: 1,
+    iterations: 3,
+    onIteration: (done) => {
+      assert.ok(done.experience.trajectories.every(({ role }) => role === "first"));
+      stats.push(done.stats);
+    },
+  });
+  // the policy sits in either role: it loses as first, and wins as second
+  assert.ok(stats.every((s) => (s["past.won"] ?? -1) >= 0));
+  assert.ok(stats.some((s) => s["past.won"]! > 0 && s["past.won"]! < 1));
+});
+
+test("selfPlay: shares of opponents that come to more than 1 are refused, and counted only where there are such opponents", () => {
+  assert.throws(() => leagueSelfPlay.build(settings, { past: 0.8, exploited: 0.5 }), {
+    code: "option.range",
+    message: /past 0\.8 and exploited 0\.5.*exploited can be 0\.2 at most/,
+  });
+  leagueSelfPlay.build(settings, { past: 0.7, exploited: 0.3 });
+  selfPlay({ past: 0.8, exploited: 0.5, pool: { size: 2 } });
 });
 
 test("selfPlay: an environment with one role is refused", async () => {

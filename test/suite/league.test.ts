@@ -134,3 +134,10 @@ test("league: of a long game the beginning is kept, and what each player read is
   assert.equal(moves[0]!.read.length, 601);
   assert.deepEqual([moves[2]!.read, moves[3]!.read], ["turn 2", "turn 3"]);
 });
+
+test("league: members are told apart by name alone, so that two may not share one", async () => {
+  const twin = { ...members[1]!, name: "rock" };
+  const both = [members[0]!, twin];
+  const asked = async () => leagueReport(both, await pairingsOf(both), tree);
+  await assert.rejects(asked, { code: "option.range", message: /two members called "rock"/ });
+});

@@ -175,6 +175,17 @@ export const table: readonly Case[] = [
     (q, k, v, mask) => t.attention(q, k, v, mask, 0.5),
     [0, 1, 2],
   ),
+  row(
+    "packedAttention",
+    "a key head for two heads, rows that share a beginning",
+    [
+      real([2, 4, 6, 8]),
+      real([2, 2, 6, 8]),
+      real([2, 2, 6, 8]),
+      given("end", [2, 1, 1, 6], [5, 5, 3, 3, 5, 5, 2, 2, 2, 5, 4, 5], "int32"),
+    ],
+    (q, k, v, end) => t.packedAttention(q, k, v, end, 0.3),
+  ),
   row("gatherRows", "repeated ids", [real([4, 3]), ints([2, 5], 4)], t.gatherRows),
   row("addRows", "repeated ids", [ints([2, 5], 4), real([2, 5, 3])], (ids, x) => t.addRows(ids, x, 4)),
   row("pick", "matrix of rows", [real([2, 3, 5]), ints([2, 3], 5)], t.pick),

@@ -1,11 +1,13 @@
 import { strict as assert } from "node:assert";
 import { after, test } from "node:test";
 import { differentiate } from "../../src/tensor/differentiate.ts";
-import type { Tensor } from "../../src/tensor/graph.ts";
+import { input, type Tensor } from "../../src/tensor/graph.ts";
+import { packedAttention } from "../../src/tensor/ops/packedAttention.ts";
 import { evaluate } from "../../src/tensor/reference.ts";
+import { sizeOf } from "../../src/tensor/shape.ts";
 import { type Gpu, openGpu } from "../../src/tensor/wgsl/device.ts";
 import { arena, fromGpu, gpuProgram } from "../../src/tensor/wgsl/program.ts";
-import { feedFor, near, weights } from "./support.ts";
+import { feedFor, near, uniform, weights } from "./support.ts";
 import { type Case, table } from "./table.ts";
 
 const gpu: Gpu | undefined = await openGpu({ checked: true, software: true }).catch((e: Error) => {
@@ -32,7 +34,22 @@ const feedsOf = (c: Case) => new Map(c.arguments.map((a) => [a.tensor, a.data.ma
 const typedFeeds = (c: Case) =>
   Object.fromEntries(c.arguments.map((a) => [a.tensor.name!, feedFor(a.tensor, a.data)]));
 
-for (const c of table) {
+/** Several tiles of queries and of keys, of which most see nothing of each other; too many numbers for finite differences. */
+function longAttention(): Case {
+  const T = 150;
+  const [q, k, v] = (["q", "k", "v"] as const).map((name, i) => {
+    const tensor = input(name, [1, name === "q" ? 2 : 1, T, 8]);
+    return { tensor, data: uniform(40 + i, sizeOf(tensor.shape)) };
+  });
+  // two rows after a beginning that they share, and one for itself
+  const data = Float64Array.from({ length: T }, (_, s) => (s < 10 || s >= 80 ? (s < 120 ? 119 : 149) : 79));
+  const all = [q!, k!, v!, { tensor: input("end", [1, 1, 1, T], "int32"), data }];
+  const [a, b, c, end] = all.map((x) => x.tensor) as [Tensor, Tensor, Tensor, Tensor];
+  const result = packedAttention(a, b, c, end, 0.4);
+  return { file: "packedAttention", label: "150 positions", arguments: all, result, gradients: [0, 1, 2] };
+}
+
+for (const c of [...table, longAttention()]) {
   test(`${c.file}, ${c.label}: kernels agree with the float64 reference, in value and gradient`, {
     skip: !gpu,
   }, async () => {

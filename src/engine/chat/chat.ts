@@ -9,8 +9,8 @@ import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.t
 import type { Message } from "../../core/types.ts";
 import { type Budget, budget as openBudget, type Price } from "./budget.ts";
 import { keyOf, openCache } from "./cache.ts";
-import { type Failure, failureOf, LateError } from "./failures.ts";
-import { watchProvider } from "./provider.ts";
+import { type Failure, failureOf, LateError, tooLarge } from "./failures.ts";
+import { type Provider, returningProvider } from "./provider.ts";
 import { askStructured } from "./structured.ts";
 
 /** Settings of {@link chatModel}. */
@@ -39,6 +39,11 @@ export interface ChatOptions {
    * most 10 seconds. Default 60.
    */
   readonly patienceSeconds?: number;
+  /**
+   * After this many seconds, a provider that is gone is asked again; twice as many after each time in vain, at most five minutes.
+   * Until then every request fails at once. Default 10.
+   */
+  readonly againSeconds?: number;
   /** The source of the API key for error messages, such as "in OPENAI_API_KEY". */
   readonly key?: string;
   /** Maximum tokens of a reply if a request does not set it. Default 1024. */
@@ -50,8 +55,8 @@ export interface ChatOptions {
 /**
  * A request passes the cache, the budget and the rate limit, and is retried up to `retries` times. Equal concurrent
  * requests are sent once. Replies are paid for once: the cache is written before they are returned. A provider that
- * permanently rejects the first requests, cannot be reached, or has stopped answering is not called again: every request
- * then fails with `provider.gone`.
+ * permanently rejects the first requests, cannot be reached, or has stopped answering is not called for a while: every request
+ * then fails with `provider.gone`, which ends a run where it is the policy, and costs a judgement where it is a judge.
  */
 export function chatModel(options: ChatOptions): Chat {
   const {
@@ -61,7 +66,12 @@ export function chatModel(options: ChatOptions): Chat {
     timeoutSeconds = 120,
     backoffSeconds = 1,
   } = options;
-  const { budget = openBudget(), maxTokens: longest = 1024, patienceSeconds = 60 } = options;
+  const {
+    budget = openBudget(),
+    maxTokens: longest = 1024,
+    patienceSeconds = 60,
+    againSeconds = 10,
+  } = options;
   const id = options.id ?? `${model.provider}/${model.modelId}`;
   const cache = options.cache === undefined ? undefined : openCache(options.cache);
   const perMinute = options.requestsPerMinute;
@@ -69,106 +79,74 @@ export function chatModel(options: ChatOptions): Chat {
     concurrency: options.concurrency ?? 8,
     ...(perMinute === undefined ? {} : { interval: 60_000, intervalCap: perMinute, strict: true }),
   });
-  const provider = watchProvider({
+  const watch = returningProvider({
     model: model.modelId,
-    patienceSeconds,
+    ...{ patienceSeconds, againSeconds },
     ...(options.key === undefined ? {} : { key: options.key }),
   });
-  const stop = options.stop ? AbortSignal.any([options.stop, provider.gone]) : provider.gone;
+  const sending = ({ signal }: ChatRequest): Sending => {
+    const provider = watch();
+    const stop = options.stop ? AbortSignal.any([options.stop, provider.gone]) : provider.gone;
+    return { provider, stop, over: signal ? AbortSignal.any([stop, signal]) : stop };
+  };
   const underWay = new Map<string, Promise<ChatReply>>();
 
-  /** One attempt at the provider. */
-  async function attempt(request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
-    // imported with the first request, since it takes a third of a second to load
-    const { generateText } = await import("ai");
-    const { toModelMessages, toStop, toToolSet } = await import("./messages.ts");
-    const { maxTokens = longest, tools, stop: stopAt } = request;
-    const call = await budget.reserve({ input: atMost(request), output: maxTokens }, price);
-    const late = AbortSignal.timeout(timeoutSeconds * 1000);
-    try {
-      const result = await generateText({
-        model,
-        messages: toModelMessages(request.messages),
-        allowSystemInMessages: true,
-        maxOutputTokens: maxTokens,
-        maxRetries: 0,
-        abortSignal: AbortSignal.any([stop, late]),
-        ...statedSampling(request),
-        ...(stopAt?.length ? { stopSequences: [...stopAt] } : {}),
-        ...(tools?.length ? { tools: toToolSet(tools) } : {}),
-      });
-      provider.answered();
-      const { inputTokens, outputTokens } = result.usage;
-      // a provider that does not report its usage is charged the maximum
-      const said = inputTokens !== undefined && outputTokens !== undefined;
-      call.paid(said ? { input: inputTokens, output: outputTokens } : undefined);
-      const toolCalls = result.toolCalls.map((call) => ({
-        id: call.toolCallId,
-        name: call.toolName,
-        arguments: JSON.stringify(call.input),
-      }));
-      const message: Message = {
-        role: "assistant",
-        content: result.text,
-        ...(toolCalls.length > 0 ? { toolCalls } : {}),
-      };
-      const tokens = { input: inputTokens ?? 0, output: outputTokens ?? 0 };
-      return { message, stop: toStop(result.finishReason), tokens };
-    } catch (e) {
-      const error = late.aborted ? new LateError(timeoutSeconds) : e;
-      if (!stop.aborted && failureOf(error).answered) call.paid();
-      throw stop.aborted ? stop.reason : error;
-    } finally {
-      call.end();
-    }
-  }
-
   /** Caches the reply before the next request may start: a killed process loses at most the running requests. */
-  async function kept(key: string, request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
-    const fresh = await attempt(request);
+  async function kept(key: string, request: ChatRequest, sent: Sending): Promise<Omit<ChatReply, "cached">> {
+    const fresh = await attempt({ model, price, budget, longest, timeoutSeconds }, request, sent);
     await cache?.keep(key, fresh);
     return fresh;
   }
 
-  const reach = (key: string, request: ChatRequest): Promise<Omit<ChatReply, "cached">> =>
-    pRetry(() => queue.add(() => kept(key, request), { signal: stop }), {
+  function reach(key: string, request: ChatRequest, sent: Sending): Promise<Omit<ChatReply, "cached">> {
+    const { provider, stop, over } = sent;
+    const isUnheard = (): boolean => request.signal?.aborted === true;
+    const began = performance.now();
+    let before: unknown;
+    return pRetry(() => queue.add(() => kept(key, request, sent), { signal: over }), {
       retries,
       minTimeout: backoffSeconds * 1000,
       randomize: true,
-      signal: stop,
+      signal: over,
       shouldRetry: ({ error }) => !isWhetstoneError(error) && mayPass(failureOf(error)),
       onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
         if (isWhetstoneError(error) || stop.aborted) return;
-        const failure = failureOf(error);
-        const again = retriesLeft > 0 && mayPass(failure);
+        if (!isUnheard()) before = error;
+        const failure = failureOf(isUnheard() ? new LateError((performance.now() - began) / 1000) : error);
+        const again = retriesLeft > 0 && mayPass(failure) && !isUnheard();
         provider.failed(failure, !again);
         stop.throwIfAborted();
         const asked = askedToWait(error);
-        if (again && asked > retryDelay) await setTimeout(asked - retryDelay, undefined, { signal: stop });
+        if (again && asked > retryDelay) await setTimeout(asked - retryDelay, undefined, { signal: over });
       },
     }).catch((e: unknown) => {
       if (isWhetstoneError(e) || stop.aborted) throw stop.aborted ? stop.reason : e;
+      // a request that nobody waits for any longer failed by what kept it from an answer
+      const cause = isUnheard() ? (before ?? (e instanceof LateError ? e : request.signal?.reason)) : e;
       throw new WhetstoneError("chat.failed", {
         where: id,
-        got: messageOf(e),
+        got: messageOf(cause),
         expected: "a reply",
         fix: "Check its address, key and limits; earlier answers are in the cache, if there is one.",
-        cause: e,
+        cause,
       });
     });
+  }
 
   /** Answers from the cache, or from the provider. */
-  async function found(key: string, request: ChatRequest): Promise<ChatReply> {
+  async function found(key: string, request: ChatRequest, sent: Sending): Promise<ChatReply> {
     const known = await cache?.find(key);
     if (known) return { ...known, cached: true };
-    return { ...(await reach(key, request)), cached: false };
+    return { ...(await reach(key, request, sent)), cached: false };
   }
 
   async function reply(request: ChatRequest): Promise<ChatReply> {
-    stop.throwIfAborted();
-    const key = keyOf([id, { maxTokens: longest, ...request }]);
+    const sent = sending(request);
+    sent.stop.throwIfAborted();
+    const { signal: _, ...what } = request;
+    const key = keyOf([id, { maxTokens: longest, ...what }]);
     const same = underWay.get(key);
-    const asked = same ?? found(key, request).finally(() => underWay.delete(key));
+    const asked = same ?? found(key, request, sent).finally(() => underWay.delete(key));
     underWay.set(key, asked);
     const known = await asked;
     const cached = known.cached || same !== undefined;
@@ -182,6 +160,75 @@ export function chatModel(options: ChatOptions): Chat {
     ask: (request, schema) => askStructured({ reply }, request, schema),
     spent: () => budget.spent(),
   };
+}
+
+/** What a request is sent with: its provider of now, what ends all requests, and what ends this one. */
+interface Sending {
+  readonly provider: Provider;
+  readonly stop: AbortSignal;
+  readonly over: AbortSignal;
+}
+
+/** What every attempt goes by. */
+interface Attempting {
+  readonly model: ChatOptions["model"];
+  readonly price: Price;
+  readonly budget: Budget;
+  readonly longest: number;
+  readonly timeoutSeconds: number;
+}
+
+/** One attempt at the provider. */
+async function attempt(
+  { model, price, budget, longest, timeoutSeconds }: Attempting,
+  request: ChatRequest,
+  { provider, stop, over }: Sending,
+): Promise<Omit<ChatReply, "cached">> {
+  // imported with the first request, since it takes a third of a second to load
+  const { generateText } = await import("ai");
+  const { toModelMessages, toStop, toToolSet } = await import("./messages.ts");
+  const { maxTokens = longest, tools, stop: stopAt } = request;
+  const call = await budget.reserve({ input: atMost(request), output: maxTokens }, price);
+  const late = AbortSignal.timeout(timeoutSeconds * 1000);
+  const began = performance.now();
+  try {
+    const result = await generateText({
+      model,
+      messages: toModelMessages(request.messages),
+      allowSystemInMessages: true,
+      maxOutputTokens: maxTokens,
+      maxRetries: 0,
+      abortSignal: AbortSignal.any([over, late]),
+      ...statedSampling(request),
+      ...(stopAt?.length ? { stopSequences: [...stopAt] } : {}),
+      ...(tools?.length ? { tools: toToolSet(tools) } : {}),
+    });
+    provider.answered();
+    const { inputTokens, outputTokens } = result.usage;
+    // a provider that does not report its usage is charged the maximum
+    const said = inputTokens !== undefined && outputTokens !== undefined;
+    call.paid(said ? { input: inputTokens, output: outputTokens } : undefined);
+    const toolCalls = result.toolCalls.map((call) => ({
+      id: call.toolCallId,
+      name: call.toolName,
+      arguments: JSON.stringify(call.input),
+    }));
+    const message: Message = {
+      role: "assistant",
+      content: result.text,
+      ...(toolCalls.length > 0 ? { toolCalls } : {}),
+    };
+    const tokens = { input: inputTokens ?? 0, output: outputTokens ?? 0 };
+    return { message, stop: toStop(result.finishReason), tokens };
+  } catch (e) {
+    const waited = late.aborted ? timeoutSeconds : (performance.now() - began) / 1000;
+    const isLate = late.aborted || request.signal?.aborted;
+    const error = isLate ? new LateError(waited) : (tooLarge(e) ?? e);
+    if (!stop.aborted && failureOf(error).answered) call.paid();
+    throw stop.aborted ? stop.reason : error;
+  } finally {
+    call.end();
+  }
 }
 
 /** What of the sampling is not left to the provider. */

@@ -9,6 +9,7 @@ import {
   TypeValidationError,
 } from "@ai-sdk/provider";
 import { messageOf } from "../../core/errors.ts";
+import { TooLargeError } from "./boundedFetch.ts";
 
 export interface Failure {
   /**
@@ -30,7 +31,7 @@ export interface Failure {
 export class LateError extends Error {
   override readonly name = "TimeoutError";
   constructor(seconds: number) {
-    super(`no reply within ${seconds} s`);
+    super(`no reply within ${Number(seconds.toPrecision(3))} s`);
   }
 }
 
@@ -49,7 +50,14 @@ const refusing: readonly number[] = [401, 402, 403, 404, 405];
 /** Codes of transient connection errors. All others, such as a refused connection or an unknown host, are permanent. */
 const passing = /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EAI_AGAIN|UND_ERR_)/;
 
+/** The error, or what caused it, if it is of a body that is too large. */
+export function tooLarge(error: unknown): TooLargeError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof TooLargeError) return at;
+  return undefined;
+}
+
 export function failureOf(error: unknown): Failure {
+  if (error instanceof TooLargeError) return { kind: "request", answered: true, got: error.message };
   if (error instanceof LateError) return { kind: "late", answered: false, got: error.message };
   const got = messageOf(error).split("\n")[0]!.trim();
   if (LoadAPIKeyError.isInstance(error)) return { kind: "refused", answered: false, got };

@@ -63,6 +63,42 @@ export function watchProvider({ model, key, patienceSeconds }: ProviderOptions):
   };
 }
 
+/** Longest pause before a provider that is gone is asked again, in seconds. */
+const longestPause = 300;
+
+/**
+ * A provider over a long time: once it is gone, nothing is sent for a pause, and then it is watched anew. The pause doubles each time
+ * that it is gone again without an answer.
+ * @param options `againSeconds`: the first pause.
+ * @returns the watch of now.
+ */
+export function returningProvider(
+  options: ProviderOptions & { readonly againSeconds: number },
+): () => Provider {
+  let pause = options.againSeconds;
+  let until = Number.POSITIVE_INFINITY;
+  function begin(): Provider {
+    until = Number.POSITIVE_INFINITY;
+    const watch = watchProvider(options);
+    watch.gone.addEventListener("abort", () => {
+      until = performance.now() + pause * 1000;
+      pause = Math.min(2 * pause, longestPause);
+    });
+    return {
+      ...watch,
+      answered() {
+        watch.answered();
+        pause = options.againSeconds;
+      },
+    };
+  }
+  let current = begin();
+  return () => {
+    if (performance.now() >= until) current = begin();
+    return current;
+  };
+}
+
 function fixFor({ kind, status }: Failure, key = "of its API"): string {
   const check = {
     unreached: "the address, and that the server runs",

@@ -10,6 +10,7 @@ import { logSoftmax } from "../../tensor/ops/logSoftmax.ts";
 import { matmul } from "../../tensor/ops/matmul.ts";
 import { mul } from "../../tensor/ops/mul.ts";
 import { neg } from "../../tensor/ops/neg.ts";
+import { causal, masked, places } from "../../tensor/ops/packedAttention.ts";
 import { reshape } from "../../tensor/ops/reshape.ts";
 import { scatterRows } from "../../tensor/ops/scatterRows.ts";
 import { softmax } from "../../tensor/ops/softmax.ts";
@@ -19,12 +20,10 @@ import { where } from "../../tensor/ops/where.ts";
 import { roundUp, rowTile } from "./batchSizes.ts";
 import {
   type Attend,
-  causal,
+  attendPacked,
   headsOf,
   joinHeads,
   logits,
-  masked,
-  places,
   stack,
   weight,
   weightInputs,
@@ -104,12 +103,13 @@ export function prefillGraph(
   const last = input("last", [R], "int32");
   const kept: Record<string, Tensor> = {};
   const angles = rotaryTables(c, T);
-  const mask = reshape(causal(T), [1, 1, T, T]);
+  const end = constant(T - 1, [B, 1, 1, T], "int32");
+  const readHeads = attendPacked(c, layout, end, reshape(causal(T), [1, 1, T, T]));
   const attend: Attend = (layer, x) => {
-    const { q, k, v } = headsOf(a, weights, layer, x, [B, T], angles);
-    kept[keyName(layer)] = k;
-    kept[valueName(layer)] = v;
-    return joinHeads(attention(q, k, v, mask, 1 / Math.sqrt(c.headWidth)));
+    const heads = headsOf(a, weights, layer, x, [B, T], angles);
+    kept[keyName(layer)] = heads.k;
+    kept[valueName(layer)] = heads.v;
+    return readHeads(heads);
   };
   const states = stack(
     a,

@@ -1,26 +1,26 @@
-import { constant, input, type Tensor } from "../../tensor/graph.ts";
+import { input, type Tensor } from "../../tensor/graph.ts";
 import { add } from "../../tensor/ops/add.ts";
 import { attention } from "../../tensor/ops/attention.ts";
+import { concat } from "../../tensor/ops/concat.ts";
 import { exp } from "../../tensor/ops/exp.ts";
 import { gatherRows } from "../../tensor/ops/gatherRows.ts";
-import { greaterEqual } from "../../tensor/ops/greaterEqual.ts";
-import { lessEqual } from "../../tensor/ops/lessEqual.ts";
 import { logProbability } from "../../tensor/ops/logProbability.ts";
 import { logSoftmax } from "../../tensor/ops/logSoftmax.ts";
 import { matmul } from "../../tensor/ops/matmul.ts";
 import { mul } from "../../tensor/ops/mul.ts";
 import { neg } from "../../tensor/ops/neg.ts";
+import { packedAttention, packedMask } from "../../tensor/ops/packedAttention.ts";
 import { pickMany } from "../../tensor/ops/pickMany.ts";
 import { reshape } from "../../tensor/ops/reshape.ts";
 import { rmsNorm } from "../../tensor/ops/rmsNorm.ts";
 import { rotary } from "../../tensor/ops/rotary.ts";
 import { selectRows } from "../../tensor/ops/selectRows.ts";
+import { slice } from "../../tensor/ops/slice.ts";
 import { split } from "../../tensor/ops/split.ts";
 import { sum } from "../../tensor/ops/sum.ts";
 import { swiglu } from "../../tensor/ops/swiglu.ts";
 import { topIds } from "../../tensor/ops/topIds.ts";
 import { transpose } from "../../tensor/ops/transpose.ts";
-import { where } from "../../tensor/ops/where.ts";
 import type { DecoderConfig } from "./config.ts";
 import {
   type Architecture,
@@ -113,8 +113,6 @@ export const logits = (c: DecoderConfig, weights: Inputs, hidden: Tensor): Tenso
     transposeB: true,
   });
 
-export const masked = -1e9;
-
 /** Queries [B, heads, T, headWidth], keys and values [B, kvHeads, T, headWidth] of one layer, with rotary embedding applied. */
 export function headsOf(
   a: Architecture,
@@ -151,17 +149,21 @@ export const joinHeads = (read: Tensor): Tensor => {
   return reshape(transpose(read, [0, 2, 1, 3]), [B * T, H * d]);
 };
 
-/** 0, 1 … T − 1, int32 [T]. */
-export const places = (T: number): Tensor =>
-  constant(
-    Int32Array.from({ length: T }, (_, t) => t),
-    [T],
-    "int32",
-  );
+/** Longest sequence of which a GPU stores the scores of all pairs: products of matrices are faster than tiles of rows. */
+export const longestStored = 512;
 
-/** The additive causal mask, [T, T]. */
-export const causal = (T: number): Tensor =>
-  where(lessEqual(places(T), reshape(places(T), [T, 1])), constant(0, [T, T]), masked);
+/** Causal attention of packed rows. @param end int32 [B, 1, 1, T], the last position that sees each. @param mask the same as numbers. */
+export function attendPacked(
+  { headWidth }: DecoderConfig,
+  layout: Layout,
+  end: Tensor,
+  mask: Tensor,
+): (heads: { readonly q: Tensor; readonly k: Tensor; readonly v: Tensor }) => Tensor {
+  const scale = 1 / Math.sqrt(headWidth);
+  const inTiles = layout === "joined" && end.shape[3]! > longestStored && headWidth % 4 === 0;
+  if (inTiles) return ({ q, k, v }) => joinHeads(packedAttention(q, k, v, end, scale));
+  return ({ q, k, v }) => joinHeads(attention(q, k, v, mask, scale));
+}
 
 /** Outputs of a scoring graph beside log-probabilities. */
 export interface OutputRequest {
@@ -181,10 +183,54 @@ export interface ScoringGraph {
   readonly inputs: readonly Tensor[];
   /** Residual stream at the start, [B · T, D]. */
   readonly embedded: Tensor;
+  /** Residual stream after each layer, as {@link stack} gives it: from each, the next follows by one layer. */
+  readonly states: readonly Tensor[];
   /** Differentiable outputs by name: `logp` [A], `entropy` [A], `topk` [A, k], `at` [A, width], `head.…` [A], `hidden.…` [A, D]. */
   readonly outputs: Readonly<Record<string, Tensor>>;
   /** `topk.ids`, int32 [A, k]. */
   readonly fixed: Readonly<Record<string, Tensor>>;
+}
+
+/** What is read off the scores of all tokens at some targets, by name. `topk.ids` has no gradient. */
+function readScores(
+  scores: Tensor,
+  targets: Tensor,
+  atIds: Tensor,
+  wanted: OutputRequest,
+): Readonly<Record<string, Tensor>> {
+  const all = logSoftmax(scores);
+  const ids = wanted.topk > 0 ? topIds(all, wanted.topk) : undefined;
+  return {
+    logp: logProbability(scores, targets),
+    ...(wanted.entropy ? { entropy: neg(sum(mul(exp(all), all), [-1])) } : {}),
+    ...(ids ? { topk: pickMany(all, ids), "topk.ids": ids } : {}),
+    ...(wanted.at > 0 ? { at: pickMany(all, atIds) } : {}),
+  };
+}
+
+/** The same in parts of so many targets, one after another: the scores of one part at a time are in memory. */
+function readInParts(
+  scoresOf: (last: Tensor) => Tensor,
+  [last, targets, atIds]: readonly [Tensor, Tensor, Tensor],
+  wanted: OutputRequest,
+  atOnce: number,
+): Readonly<Record<string, Tensor>> {
+  const A = targets.shape[0]!;
+  const parts = Array.from({ length: Math.ceil(A / atOnce) }, (_, i) => {
+    const cut = (x: Tensor): Tensor => slice(x, 0, i * atOnce, Math.min(A, (i + 1) * atOnce));
+    return readScores(scoresOf(cut(last)), cut(targets), cut(atIds), wanted);
+  });
+  const [first] = parts;
+  if (parts.length === 1) return first!;
+  return Object.fromEntries(
+    Object.keys(first!).map((name) => [
+      name,
+      concat(
+        parts.map((part) => part[name]!),
+        0,
+      ),
+    ]),
+  );
 }
 
 /**
@@ -194,6 +240,7 @@ export interface ScoringGraph {
  * Inputs: `tokens` int32 [B · T]; `end` int32 [B, 1, 1, T]; `cos` and `sin` [B, 1, T, headWidth / 2] of the tokens'
  * positions; `context` int32 [A], the distinct positions at which targets are predicted; `back` int32 [B · T], the target
  * of each position, or A; `targets` int32 [A]; `at.ids` int32 [A, width].
+ * @param atOnce targets whose scores of all tokens are in memory at a time. Default: all.
  */
 export function scoringGraph(
   a: Architecture,
@@ -202,6 +249,7 @@ export function scoringGraph(
   A: number,
   wanted: OutputRequest,
   layout: Layout = "apart",
+  atOnce = A,
 ): ScoringGraph {
   const c = a.config;
   const weights = weightInputs(a);
@@ -216,24 +264,24 @@ export function scoringGraph(
   const targets = input("targets", [A], "int32");
   const atIds = input("at.ids", [A, Math.max(1, wanted.at)], "int32");
 
-  const mask = where(greaterEqual(end, reshape(places(T), [T, 1])), causal(T), masked);
+  const readHeads = attendPacked(c, layout, end, packedMask(end));
   const select = (x: Tensor): Tensor => selectRows(x, context, back);
   const embedded = gatherRows(weight(weights, "model.embed_tokens.weight"), tokens);
   const states = stack(
     a,
     weights,
     embedded,
-    (layer, x) => {
-      const { q, k, v } = headsOf(a, weights, layer, x, [B, T], angles);
-      return joinHeads(attention(q, k, v, mask, 1 / Math.sqrt(c.headWidth)));
-    },
+    (layer, x) => readHeads(headsOf(a, weights, layer, x, [B, T], angles)),
     select,
     layout,
   );
   const last = states.at(-1)!;
-  const scores = logits(c, weights, last);
-  const all = logSoftmax(scores);
-  const ids = wanted.topk > 0 ? topIds(all, wanted.topk) : undefined;
+  const { "topk.ids": ids, ...read } = readInParts(
+    (x) => logits(c, weights, x),
+    [last, targets, atIds],
+    wanted,
+    atOnce,
+  );
   const head = (name: string): Tensor => {
     const w = weight(weights, `value_heads.${name}.weight`);
     const bias = weight(weights, `value_heads.${name}.bias`);
@@ -244,11 +292,9 @@ export function scoringGraph(
     trained: trainedParameters(a),
     inputs: [tokens, end, angles.cos, angles.sin, context, back, targets, atIds],
     embedded,
+    states,
     outputs: {
-      logp: logProbability(scores, targets),
-      ...(wanted.entropy ? { entropy: neg(sum(mul(exp(all), all), [-1])) } : {}),
-      ...(ids ? { topk: pickMany(all, ids) } : {}),
-      ...(wanted.at > 0 ? { at: pickMany(all, atIds) } : {}),
+      ...read,
       ...Object.fromEntries(wanted.heads.map((name) => [`head.${name}`, head(name)])),
       ...Object.fromEntries(
         wanted.hidden.map((layer) => [`hidden.${layer}`, layer === c.layers ? last : select(states[layer]!)]),

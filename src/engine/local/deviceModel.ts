@@ -3,7 +3,7 @@ import type { Codec, StepRule, StepStats } from "../../core/model.ts";
 import type { TypedArray } from "../../tensor/execute.ts";
 import type { OutputRequest } from "./decoder.ts";
 import type { Architecture } from "./parameters.ts";
-import type { Handle, ModelContents, PackedRows } from "./protocol.ts";
+import type { Handle, MemoryPlan, MemoryUse, ModelContents, PackedRows } from "./protocol.ts";
 import type { Readings } from "./readings.ts";
 
 export interface ReadingRequest {
@@ -38,6 +38,8 @@ export interface DeviceModel {
   replace(contents: ModelContents): Promise<void>;
   /** What reads the rows that are sampled together. The weights must not change meanwhile. */
   readings(request: ReadingRequest): Readings;
+  /** What training takes of the device's memory, on devices with memory of their own. @throws WhetstoneError `device.full`. */
+  memory?(use: MemoryUse): Promise<MemoryPlan>;
   drop(): void;
 }
 

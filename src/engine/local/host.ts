@@ -13,6 +13,8 @@ export interface HostOptions {
   readonly threads: number;
   readonly device: Device;
   readonly precision: Precision;
+  /** Bytes for the activations of a micro-batch. */
+  readonly memory: number;
   /** Of keys and values of earlier prompts, for each model. 0: none are kept. */
   readonly prefixBytes: number;
 }

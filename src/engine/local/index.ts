@@ -175,6 +175,7 @@ export function localEngine(options: LocalOptions = {}): Engine {
     threads: requireThreads(threads),
     device,
     precision,
+    memory,
     prefixBytes: device === "gpu" ? 0 : prefixCache,
   });
   const readers: Reader[] = [];

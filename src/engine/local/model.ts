@@ -5,6 +5,7 @@ import type { Capability, Codec, Frozen, Model, Sample, SampleWatch } from "../.
 import type { ModelId } from "../../core/types.ts";
 import { oneByOne } from "../requests.ts";
 import type { BaseModel } from "./base.ts";
+import { mostRows } from "./batchSizes.ts";
 import type { Host } from "./caller.ts";
 import type { Grid } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
@@ -82,6 +83,11 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     ...(reader && { read: reader.read }),
     contextTokens: config.contextTokens,
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
+    plannedMemory: (rows) =>
+      alone(async () => {
+        const use = { places, tokens: config.contextTokens, rows: Math.min(rows, mostRows) };
+        return (await host.call("memory", handle, use))?.whole;
+      }),
     sample: async (requests, following) => {
       const given = requests.map(
         ({ mix, ...request }): LocalRequest => ({

@@ -159,6 +159,21 @@ export function placesFor({ config: c }: Architecture, bytes: number, device: De
   return Math.max(64, Math.min(device === "gpu" ? fastestOnGpu : fastestPlaces, Math.floor(bytes / each)));
 }
 
+/**
+ * Sizes of the largest micro-batches on a GPU, every position a target: of packed sequences, and of the longest rows where these are
+ * longer.
+ * @param places positions of a micro-batch. @param tokens of the longest row.
+ */
+export function largestShapes({ places, tokens }: { readonly places: number; readonly tokens: number }) {
+  const { length, part } = coarseGrid;
+  const longest = length(tokens);
+  const T = Math.min(longest, length(longestPack));
+  return [...new Set([T, longest])].map((T) => {
+    const B = coarse(Math.max(1, Math.floor(places / T)), 1, part);
+    return { B, T, A: B * T };
+  });
+}
+
 export interface MicroBatch {
   /** In the order in which they are packed. */
   readonly rows: readonly number[];

@@ -79,7 +79,7 @@ export interface PageEngine extends Engine {
 export async function pageEngine(options: PageEngineOptions = {}): Promise<PageEngine> {
   const { precision = "f32", software = false, memory = 2 ** 28 } = options;
   if (options.size) requireSize(options.size);
-  const device = await gpuDevice({ precision, software });
+  const device = await gpuDevice({ precision, memory, software });
   const host = pageHost(device);
   return {
     adapter: device.adapter,

@@ -3,6 +3,7 @@ import { nameOf, type Outputs, type Port, residuals } from "../../tensor/compile
 import { differentiate } from "../../tensor/differentiate.ts";
 import type { Session } from "../../tensor/execute.ts";
 import { input, type Tensor } from "../../tensor/graph.ts";
+import { sizeOf } from "../../tensor/shape.ts";
 import { type OutputRequest, type ScoringGraph, scoringGraph } from "./decoder.ts";
 import { type Architecture, type Layout, wholeStacks } from "./parameters.ts";
 
@@ -73,29 +74,60 @@ function gradientTargets(a: Architecture, g: ScoringGraph, layout: Layout): stri
   return [...[...trained].filter((name) => !parts.has(name)), ...stacked.map((s) => s.name)];
 }
 
+/** What makes graphs differ between devices. */
+export interface ScoringOptions {
+  readonly layout?: Layout;
+  /**
+   * Most bytes that a forward program keeps for its backward program. A program that would keep more keeps the residual stream
+   * between layers alone; its backward program computes the inside of each layer once more, right before it is read, and the
+   * scores of all tokens in parts.
+   */
+  readonly mostKept?: number;
+}
+
+/** Targets whose scores of all tokens are in memory at a time, where memory is short. */
+const targetsAtOnce = 512;
+
+/** A scoring graph, what it is differentiated by, and what backward passes read of the forward pass. */
+function gradientGraph(a: Architecture, { B, T, A, wanted }: ScoringShape, layout: Layout, atOnce = A) {
+  const g = scoringGraph(a, B, T, A, wanted, layout, atOnce);
+  const cotangents = new Map(
+    Object.entries(g.outputs).map(([name, of]) => [name, { of, cotangent: input(`d.${name}`, of.shape) }]),
+  );
+  const targets = gradientTargets(a, g, layout);
+  const into = new Map(targets.map((name) => [name, input(`into.${name}`, g.weights.get(name)!.shape)]));
+  const wrt = [...targets.map((name) => g.weights.get(name)!), g.embedded];
+  // one forward serves every backward: it keeps what the backward from all cotangents reads
+  const whole = differentiate([...cotangents.values()], wrt);
+  const fromLogp = differentiate([cotangents.get("logp")!], wrt);
+  const kept = residuals(Object.values(g.outputs), [...whole, ...fromLogp]);
+  return { g, cotangents, targets, into, wrt, kept };
+}
+
+type GradientGraph = Omit<ReturnType<typeof gradientGraph>, "kept"> & { readonly kept: readonly Tensor[] };
+
+/** The same with little memory: scores in parts, and nothing kept but the residual stream. */
+function inParts(a: Architecture, shape: ScoringShape, layout: Layout): GradientGraph {
+  const made = gradientGraph(a, shape, layout, Math.min(shape.A, targetsAtOnce));
+  return { ...made, kept: made.g.states };
+}
+
+const bytesOf = (of: readonly Tensor[]): number => of.reduce((sum, t) => sum + 4 * sizeOf(t.shape), 0);
+
 /** The programs that score and train, whatever runs them. */
 export function scoringPrograms<S>(
   a: Architecture,
   { make, release }: Maker<S>,
-  layout: Layout = "apart",
+  { layout = "apart", mostKept = Number.POSITIVE_INFINITY }: ScoringOptions = {},
 ): ScoringPrograms<S> {
   const scoring = ready<S>(release);
   const training = ready<{ programs: TrainingPrograms<S>; release(): Promise<void> }>((t) => t.release());
 
-  async function trainingPrograms({ B, T, A, wanted }: ScoringShape) {
-    const g = scoringGraph(a, B, T, A, wanted, layout);
+  async function trainingPrograms(shape: ScoringShape) {
+    const plain: GradientGraph = gradientGraph(a, shape, layout);
+    const parts = bytesOf(plain.kept) <= mostKept ? plain : inParts(a, shape, layout);
+    const { g, cotangents, targets, into, wrt, kept } = parts;
     const feeds = [...g.weights.values(), ...g.inputs];
-    const cotangents = new Map(
-      Object.entries(g.outputs).map(([name, of]) => [name, { of, cotangent: input(`d.${name}`, of.shape) }]),
-    );
-    const targets = gradientTargets(a, g, layout);
-    const into = new Map(targets.map((name) => [name, input(`into.${name}`, g.weights.get(name)!.shape)]));
-    const wrt = [...targets.map((name) => g.weights.get(name)!), g.embedded];
-    // one forward serves every backward: it keeps what the backward from all cotangents reads
-    const outputs = Object.values(g.outputs);
-    const whole = differentiate([...cotangents.values()], wrt);
-    const fromLogp = differentiate([cotangents.get("logp")!], wrt);
-    const kept = residuals(outputs, [...whole, ...fromLogp]);
     const made = new Map<string, Promise<S>>();
     const from = (
       names: readonly string[],
@@ -148,7 +180,8 @@ export function scoringPrograms<S>(
     score: (shape) =>
       scoring(JSON.stringify(shape), () => {
         const { B, T, A, wanted } = shape;
-        const g = scoringGraph(a, B, T, A, wanted, layout);
+        const isLarge = 4 * A * a.config.vocabulary > mostKept / 4;
+        const g = scoringGraph(a, B, T, A, wanted, layout, isLarge ? Math.min(A, targetsAtOnce) : A);
         return make([...g.weights.values(), ...g.inputs], { ...g.outputs, ...g.fixed });
       }),
     train: async (shape) => (await training(JSON.stringify(shape), () => trainingPrograms(shape))).programs,

@@ -45,6 +45,30 @@ export type LocalRequest = Omit<SampleRequest, "mix"> & {
   readonly mix?: { readonly of: Handle; readonly share: number };
 };
 
+/** What memory is planned for. */
+export interface MemoryUse {
+  /** Positions of a micro-batch. */
+  readonly places: number;
+  /** Longest row, and rows that sample at once. */
+  readonly tokens: number;
+  readonly rows: number;
+}
+
+/** Bytes that training takes of a device at most. */
+export interface MemoryPlan {
+  readonly weights: number;
+  readonly gradients: number;
+  /** Of AdamW. */
+  readonly moments: number;
+  readonly activations: number;
+  /** Keys and values of the rows that are sampled. */
+  readonly caches: number;
+  /** Their sum. */
+  readonly whole: number;
+  /** Of the largest single array. */
+  readonly largest: number;
+}
+
 export interface Calls {
   create(architecture: Architecture, marks: SpecialTokens, contents: ModelContents): Handle;
   /** The text of each token of a model and its copies. Sent before the first request that has stop strings. */
@@ -71,6 +95,8 @@ export interface Calls {
   /** @param which weights: all by default. */
   contents(handle: Handle, which?: "all" | "trained"): ModelContents;
   replace(handle: Handle, contents: ModelContents): void;
+  /** What training takes of the device's memory; null where that is not planned. */
+  memory(handle: Handle, use: MemoryUse): MemoryPlan | null;
   drop(handle: Handle): void;
 }
 

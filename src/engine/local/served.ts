@@ -136,6 +136,7 @@ export function served({
     combine: (handle, sum) => onDevice(handle).combine(sum),
     contents: (handle, which) => onDevice(handle).contents(which),
     replace: (handle, contents) => onDevice(handle).replace(contents),
+    memory: async (handle, use) => (await onDevice(handle).memory?.(use)) ?? null,
     drop(handle) {
       models.get(handle)?.on.drop();
       models.delete(handle);

@@ -6,14 +6,14 @@ import { leave, nativeWork } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";
 import { served } from "./served.ts";
 
-const { gate, prefixBytes, device, precision, threads } = workerData as ThreadOptions;
+const { gate, prefixBytes, device, precision, memory, threads } = workerData as ThreadOptions;
 const port = parentPort!;
 
 /** Loaded for the device in use alone: the others' native code may be missing. */
 const open = (): Promise<ComputeDevice> =>
   device === "gpu"
     ? import("./gpu/model.ts").then(({ gpuDevice }) =>
-        gpuDevice({ precision, software: process.env.WHETSTONE_SOFTWARE_GPU === "1" }),
+        gpuDevice({ precision, memory, software: process.env.WHETSTONE_SOFTWARE_GPU === "1" }),
       )
     : import("./cpuModel.ts").then(({ cpuDevice }) =>
         cpuDevice({ threads, device, native: nativeWork(gate) }, prefixBytes),

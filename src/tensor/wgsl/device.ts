@@ -33,6 +33,8 @@ export interface Gpu {
   bytes(): number;
   make(bytes: number): GPUBuffer;
   free(buffer: GPUBuffer): void;
+  /** Whether as many bytes can be had beside those in use, as far as the driver says. They are given back. */
+  hasRoom(bytes: number): Promise<boolean>;
   /** The pipeline of a kernel; each is compiled once. */
   pipeline(code: string): Promise<GPUComputePipeline>;
   /** Reads memory back, after all work that was submitted before. */
@@ -212,6 +214,16 @@ function gpuOf(adapter: GPUAdapter, device: GPUDevice, features: readonly string
     free(buffer) {
       bytes -= buffer.size;
       buffer.destroy();
+    },
+    async hasRoom(wanted) {
+      device.pushErrorScope("out-of-memory");
+      const usage = GPUBufferUsage.STORAGE;
+      const made: GPUBuffer[] = [];
+      for (let left = wanted; left > 0; left -= largest)
+        made.push(device.createBuffer({ size: 4 * Math.ceil(Math.min(left, largest) / 4), usage }));
+      const refused = await awake(device.popErrorScope());
+      for (const buffer of made) buffer.destroy();
+      return refused === null;
     },
     pipeline(code) {
       const known = pipelines.get(code);

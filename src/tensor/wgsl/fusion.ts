@@ -2,7 +2,7 @@
 import type { Port } from "../compile.ts";
 import { TensorError } from "../error.ts";
 import type { ConstantAttributes, Tensor } from "../graph.ts";
-import type { DType } from "../shape.ts";
+import { type DType, sizeOf } from "../shape.ts";
 import type { Kernel } from "./kernels.ts";
 import type { Lowering, ProductAttributes } from "./lowering.ts";
 import { type ProductOptions, splitsOf } from "./products.ts";
@@ -76,6 +76,7 @@ export function fromBuffers(t: Tensor): readonly Tensor[] {
     case "product":
     case "topIds":
     case "addProduct":
+    case "packedAttention":
       return inputs;
     case "rmsNorm":
       return [inputs[1]!];
@@ -178,8 +179,44 @@ export function keptOf(
     sizes.set(t, size);
     const dear = size.leaves.size > cheapLeaves || size.weight > cheapWeight;
     if ((uses.get(t) ?? 0) > 1 && dear) kept.add(t);
+    // it can be computed while what it sums up is there
+    for (const leaf of size.leaves) if (kept.has(leaf) && isSummary(t, leaf)) kept.add(t);
   }
   return kept;
+}
+
+/** A value is a summary of one that it is computed from if it is at least so many times smaller. */
+const muchSmaller = 16;
+const isSummary = (of: Tensor, x: Tensor): boolean => muchSmaller * sizeOf(of.shape) <= sizeOf(x.shape);
+
+/** A value with a buffer that is much smaller than one that it reads, and all the buffers that it reads. */
+interface Summary {
+  readonly of: Tensor;
+  readonly reads: readonly Tensor[];
+}
+
+/** For each value with a buffer: the summaries that read it, in order. */
+export function summariesOf(
+  all: readonly Tensor[],
+  kept: ReadonlySet<Tensor>,
+  resolve: (t: Tensor) => Tensor,
+): ReadonlyMap<Tensor, readonly Summary[]> {
+  const leaves = new Map<Tensor, readonly Tensor[]>();
+  const out = new Map<Tensor, Summary[]>();
+  for (const t of all) {
+    const reads = [
+      ...new Set(t.inputs.map(resolve).flatMap((x) => (kept.has(x) ? [x] : (leaves.get(x) ?? [x])))),
+    ];
+    leaves.set(t, reads);
+    const own = reads.filter((x) => kept.has(x));
+    if (!kept.has(t) || !own.some((x) => isSummary(t, x))) continue;
+    for (const x of own) {
+      const known = out.get(x) ?? [];
+      known.push({ of: t, reads });
+      out.set(x, known);
+    }
+  }
+  return out;
 }
 
 /** The split products that only expressions read, which add the parts up themselves. */

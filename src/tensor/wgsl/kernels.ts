@@ -18,6 +18,16 @@ export const gridOf = (groups: number): readonly [number, number, number] =>
 /** The index of a workgroup in such a grid. */
 export const group = `(wg.y * ${mostGroups}u + wg.x)`;
 
+/** The shape of attention: B sequences, H heads of queries over G of keys, T positions, d numbers for each. */
+export interface Attending {
+  readonly B: number;
+  readonly H: number;
+  readonly G: number;
+  readonly T: number;
+  readonly d: number;
+  readonly scale: number;
+}
+
 /** What a kernel's body reads and writes. */
 export interface Bound {
   /** Declarations of the bindings. */

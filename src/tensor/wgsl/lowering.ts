@@ -11,6 +11,12 @@ export interface ProductAttributes {
   readonly scale: number;
 }
 
+/**
+ * What a kernel of packed attention computes: what the heads read, the logarithm of each query's softmax denominator, or a
+ * gradient.
+ */
+export type AttentionPart = "read" | "norm" | "dq" | "dk" | "dv";
+
 /** @template Y the node. @template T any tensor. */
 export type Lowering<Y, T> =
   /** The value of one element; see {@link Code}. */
@@ -40,7 +46,9 @@ export type Lowering<Y, T> =
   /** Softmax over a short last axis. */
   | { readonly kind: "softmax" }
   /** Attention of one query: q [B, H, 1, d], k and v [B, G, T, d], and a mask. */
-  | { readonly kind: "attendOnce"; scale(y: Y): number };
+  | { readonly kind: "attendOnce"; scale(y: Y): number }
+  /** Attention within packed rows, tile by tile. Inputs: those of the operation of this part. */
+  | { readonly kind: "packedAttention"; readonly part: AttentionPart; scale(y: Y): number };
 
 /** Length of the last axis; 1 for a scalar. */
 export const lastOf = (shape: Shape): number => shape.at(-1) ?? 1;

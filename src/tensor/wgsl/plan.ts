@@ -15,6 +15,7 @@ import {
   type PlanOptions,
   partsRead,
   type Step,
+  summariesOf,
   type Work,
 } from "./fusion.ts";
 import { roomFor } from "./products.ts";
@@ -26,13 +27,16 @@ export type { Place, Plan, PlanOptions, Step };
 /** How an output that is written in place follows from the input that it updates. */
 type Part = { readonly kind: "update"; readonly of: Tensor } | { readonly kind: "add"; readonly of: Tensor };
 
+/** Most additions of other kinds in a chain: either side may lead to the input. */
+const mostAdds = 8;
+
 function partsOf(t: Tensor, into: Tensor, resolve: (t: Tensor) => Tensor, depth = 0): Part[] | undefined {
   const of = resolve(t);
   if (of === into) return [];
-  if (depth > 8 || isInput(of) || isConstant(of)) return undefined;
+  if (depth > mostAdds || isInput(of) || isConstant(of)) return undefined;
   const { kind } = loweringOf(of);
   if (kind === "addProduct" || kind === "scatter") {
-    const before = partsOf(of.inputs[0]!, into, resolve, depth + 1);
+    const before = partsOf(of.inputs[0]!, into, resolve, depth);
     return before && [...before, { kind: "update", of }];
   }
   if (of.op.name !== "add") return undefined;
@@ -101,11 +105,12 @@ export function plan(inputs: readonly Tensor[], outputs: Outputs, options: PlanO
     .filter(({ name }) => !isUpdated(name) || chains.get(name)!.parts.length === 0)
     .map((w) => w.of);
   const kept = keptOf(all, bufferRoots, { fed, resolve }, options);
+  const summaries = summariesOf(all, kept, resolve);
   const parts = partsRead(all, bufferRoots, resolve, options);
   const g: Graph = { fed, kept, parts, resolve };
   const making: Making = { g, options };
   const order: Work[] = [];
-  const done = new Set<Tensor>();
+  const [done, computed] = [new Set<Tensor>(), new Set<Tensor>()];
   const push = (work: Work): void => {
     for (const x of [...work.reads].sort((a, b) => a.id - b.id)) emit(x);
     order.push(work);
@@ -116,18 +121,22 @@ export function plan(inputs: readonly Tensor[], outputs: Outputs, options: PlanO
     done.add(t);
     const into = inPlace.get(t);
     for (const work of into ? [update(making, t, into)] : compute(making, t)) push(work);
+    computed.add(t);
+    // so that a large value need not stay until its summaries are wanted
+    const isKnown = (x: Tensor): boolean => computed.has(x) || fed.has(x) || isConstant(x);
+    for (const { of, reads } of summaries.get(t) ?? []) if (reads.every(isKnown)) emit(of);
   }
   const keyOf = (t: Tensor): number => (isConstant(t) || fed.has(t) ? 0 : t.id);
   const tasks: Task[] = wanted.flatMap(({ name }): Task[] => {
     const chain = chains.get(name);
     if (!chain) return [];
+    // writes to places of a buffer stay in their order; what is added up does not need it
+    const inOrder = chain.parts.some(({ of }) => loweringOf(of).kind === "scatter");
     let key = 0;
     return chain.parts.map((part) => {
       const x = resolve(part.of);
-      key = Math.max(
-        key,
-        ...(part.kind === "update" ? part.of.inputs.slice(1) : [x]).map((i) => keyOf(resolve(i))),
-      );
+      const reads = part.kind === "update" ? part.of.inputs.slice(1) : [x];
+      key = Math.max(inOrder ? key : 0, ...reads.map((i) => keyOf(resolve(i))));
       return {
         key,
         run: () => {

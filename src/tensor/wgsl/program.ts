@@ -5,7 +5,7 @@ import type { TypedArray } from "../execute.ts";
 import type { Tensor } from "../graph.ts";
 import { type DType, show, sizeOf } from "../shape.ts";
 import type { Gpu, GpuArray } from "./device.ts";
-import { type Place, type Plan, plan, type Step } from "./plan.ts";
+import { type Place, type Plan, type PlanOptions, plan, type Step } from "./plan.ts";
 import { roomFor } from "./products.ts";
 
 /** Buffers of intermediate values, which all programs of a device share: they run one after another. */
@@ -158,22 +158,28 @@ async function profiled(
   return out;
 }
 
+/** What plans for a device go by. */
+export const planOptionsOf = (
+  gpu: Pick<Gpu, "adapter" | "bindings" | "sharedBytes" | "cores">,
+  { precision = "f32", packed = true, fewRows = false, updates }: Omit<ProgramOptions, "arena">,
+): PlanOptions => ({
+  bindings: gpu.bindings,
+  sharedBytes: gpu.sharedBytes,
+  tiles: gpu.adapter.software ? "none" : "large",
+  precision: gpu.cores ? precision : "f32",
+  packed,
+  fewRows,
+  ...(updates && { updates }),
+});
+
 /** Compiles a graph for a device. */
 export async function gpuProgram(
   gpu: Gpu,
   inputs: readonly Tensor[],
   outputs: Outputs,
-  { arena, precision = "f32", packed = true, fewRows = false, updates }: ProgramOptions,
+  { arena, ...options }: ProgramOptions,
 ): Promise<GpuProgram> {
-  const made: Plan = plan(inputs, outputs, {
-    bindings: gpu.bindings,
-    sharedBytes: gpu.sharedBytes,
-    tiles: gpu.adapter.software ? "none" : "large",
-    precision: gpu.cores ? precision : "f32",
-    packed,
-    fewRows,
-    ...(updates && { updates }),
-  });
+  const made: Plan = plan(inputs, outputs, planOptionsOf(gpu, options));
   const pipelines = await Promise.all(made.steps.map((s) => gpu.pipeline(s.code)));
   gpu.check();
   const constants = made.constants.map(({ dtype, data }) => toGpu(gpu, arrayTypes[dtype].from(data)));

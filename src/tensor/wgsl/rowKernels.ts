@@ -2,6 +2,7 @@
 import type { Shape } from "../shape.ts";
 import { stridesOf } from "./code.ts";
 import {
+  type Attending,
   type Bound,
   gridOf,
   group,
@@ -241,15 +242,6 @@ for (var c = li; c < ${width}u; c += ${threads}u) { ${bound.write(`row * ${width
 )}`,
     groups: gridOf(rows),
   };
-}
-
-interface Attending {
-  readonly B: number;
-  readonly H: number;
-  readonly G: number;
-  readonly T: number;
-  readonly d: number;
-  readonly scale: number;
 }
 
 /**

@@ -45,7 +45,7 @@ function withResidual(t: Tensor, uses: ReadonlyMap<Tensor, number>): Tensor | un
   return undefined;
 }
 
-/** The same values as the given tensors. @param fed tensors that are fed; they stay. @param residuals whether products add. */
+/** The same values as the given tensors, by new nodes whose ids are in the same order. @param fed tensors that are fed; they stay. @param residuals whether products add. */
 export function simplified(of: readonly Tensor[], fed: ReadonlySet<Tensor>, residuals: boolean): Tensor[] {
   const done = new Map<Tensor, Tensor>();
   const uses = new Map<Tensor, number>();
@@ -69,14 +69,14 @@ export function simplified(of: readonly Tensor[], fed: ReadonlySet<Tensor>, resi
     else if (!fed.has(t)) {
       for (const x of ancestors(t.inputs, (x) => fed.has(x) || done.has(x))) visit(x);
       const inputs = t.inputs.map((x) => done.get(x)!);
-      const same = inputs.every((x, i) => x === t.inputs[i]);
-      const own = same ? t : node(t.op, inputs, t.attributes, t.shape, t.dtype);
+      const own = isConstant(t) ? t : node(t.op, inputs, t.attributes, t.shape, t.dtype);
       const lowering = t.op.wgsl;
       const other = lowering?.kind === "rewrite" ? lowering.as(own) : asSum(own);
-      next = other ? visit(other) : t.name === undefined ? single(own) : own;
+      next = other ? visit(other) : single(own);
     }
     done.set(t, next);
     return next;
   };
+  for (const t of ancestors(of, (t) => fed.has(t))) visit(t);
   return of.map(visit);
 }

@@ -16,6 +16,7 @@ import {
 } from "./fusion.ts";
 import { type Bound, elements, type Kernel, reduction } from "./kernels.ts";
 import type { Lowering, ProductAttributes } from "./lowering.ts";
+import { packedAttentionKernel } from "./packedAttention.ts";
 import { type ProductShape, product, splitsOf } from "./products.ts";
 import {
   addRowsKernel,
@@ -306,6 +307,16 @@ export function compute(m: Making, t: Tensor): readonly Work[] {
           );
         }),
       ];
+    case "packedAttention": {
+      const [q, k] = t.inputs as [Tensor, Tensor];
+      const [B, H, T, d] = q.shape as [number, number, number, number];
+      const shape = { B, H, G: k.shape[1]!, T, d, scale: lowering.scale(t) };
+      const kernel = packedAttentionKernel(lowering.part, shape);
+      const reads = t.inputs.map(g.resolve);
+      return [
+        { reads, into: t, emit: (place, out) => [step(t.op.name, kernel, [...reads.map(place), out])] },
+      ];
+    }
     default:
       throw new Error(`${t.op.name} is ${lowering.kind}`);
   }

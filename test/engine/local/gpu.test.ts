@@ -1,8 +1,10 @@
 // A model on a graphics adapter beside the same model on the CPU. A software adapter will do; without one, a line says so.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { Sample } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { cpuDevice } from "../../../src/engine/local/cpuModel.ts";
+import { longestStored } from "../../../src/engine/local/decoder.ts";
 import type { ComputeDevice, DeviceModel } from "../../../src/engine/local/deviceModel.ts";
 import { gpuPool } from "../../../src/engine/local/gpu/memory.ts";
 import { type GpuDevice, gpuDevice } from "../../../src/engine/local/gpu/model.ts";
@@ -39,10 +41,13 @@ function made(device: ComputeDevice, a: Architecture): Promise<DeviceModel> {
   return device.create(a, { weights, steps: 0, version: 0 });
 }
 
-const [B, T, A] = [2, 16, 7];
-function rows(vocabulary: number) {
+/** Two sequences of T positions. @param every whether each position has a target. */
+function rows(vocabulary: number, T = 16, every = false) {
+  const B = 2;
   const random = randomStream("rows");
-  const context = Int32Array.from([0, 1, 5, 9, 17, 20, 30]);
+  const some = Int32Array.from([0, 1, 5, 9, T + 1, T + 4, 2 * T - 2]);
+  const context = every ? Int32Array.from({ length: B * T }, (_, i) => i) : some;
+  const A = context.length;
   const back = new Int32Array(B * T).fill(A);
   context.forEach((at, i) => {
     back[at] = i;
@@ -63,31 +68,57 @@ function rows(vocabulary: number) {
 const floats = (outputs: Record<string, unknown>): [string, Float32Array][] =>
   Object.entries(outputs).filter((e): e is [string, Float32Array] => e[1] instanceof Float32Array);
 
+/** Three steps of both models, which must agree in outputs, gradients and weights. */
+async function stepTogether(
+  ours: DeviceModel,
+  theirs: DeviceModel,
+  a: Architecture,
+  batch = rows(a.config.vocabulary),
+  learningRate = 0.01,
+) {
+  const wanted = { entropy: true, topk: 2, at: 0, heads: a.heads, hidden: [1] };
+  for (let step = 0; step < 3; step++) {
+    const outputs = await theirs.forward(batch, wanted, true);
+    const got = await ours.forward(batch, wanted, true);
+    for (const [output, want] of floats(outputs)) near(got[output] as Float32Array, want, 1e-4, output);
+    const random = randomStream("cotangents").split(step);
+    const cotangents = Object.fromEntries(
+      floats(outputs).map(([output, x]) => [output, x.map(() => 0.1 * random.normal())]),
+    );
+    const stats = [];
+    for (const model of [theirs, ours]) {
+      await model.backward("main", cotangents);
+      stats.push(await model.step({ learningRate, weightDecay: 0.1, clip: 1 }));
+    }
+    near([stats[1]!.gradientNorm! / stats[0]!.gradientNorm!], [1], 1e-4, "gradient norm");
+  }
+  const [want, got] = [await theirs.contents(), await ours.contents()];
+  for (const [parameter, x] of want.weights) near(got.weights.get(parameter)!, x, 1e-3, parameter);
+  ours.drop();
+}
+
 for (const [name, a] of Object.entries(architectures)) {
   test(`outputs, gradients and steps are the CPU's: ${name}`, { skip: !gpu }, async () => {
-    const wanted = { entropy: true, topk: 2, at: 0, heads: a.heads, hidden: [1] };
-    const batch = rows(a.config.vocabulary);
-    const [ours, theirs] = [await made(gpu!, a), await made(cpu, a)];
-    for (let step = 0; step < 3; step++) {
-      const outputs = await theirs.forward(batch, wanted, true);
-      const got = await ours.forward(batch, wanted, true);
-      for (const [output, want] of floats(outputs)) near(got[output] as Float32Array, want, 1e-4, output);
-      const random = randomStream("cotangents").split(step);
-      const cotangents = Object.fromEntries(
-        floats(outputs).map(([output, x]) => [output, x.map(() => 0.1 * random.normal())]),
-      );
-      const stats = [];
-      for (const model of [theirs, ours]) {
-        await model.backward("main", cotangents);
-        stats.push(await model.step({ learningRate: 0.01, weightDecay: 0.1, clip: 1 }));
-      }
-      near([stats[1]!.gradientNorm! / stats[0]!.gradientNorm!], [1], 1e-4, "gradient norm");
-    }
-    const [want, got] = [await theirs.contents(), await ours.contents()];
-    for (const [parameter, x] of want.weights) near(got.weights.get(parameter)!, x, 1e-3, parameter);
-    ours.drop();
+    await stepTogether(await made(gpu!, a), await made(cpu, a), a);
   });
 }
+
+test("the same of sequences so long that their scores are not stored", { skip: !gpu }, async () => {
+  const T = longestStored + 64;
+  const a: Architecture = { config: { ...tinyConfig, contextTokens: T }, heads: [] };
+  await stepTogether(await made(gpu!, a), await made(cpu, a), a, rows(a.config.vocabulary, T));
+});
+
+test("the same with little memory: activations are computed twice, scores in parts", {
+  skip: !gpu,
+}, async () => {
+  const T = 300;
+  const a: Architecture = { config: { ...tinyConfig, contextTokens: T }, heads: ["value"] };
+  const little = await gpuDevice({ precision: "f32", checked: true, memory: 1 });
+  // AdamW makes as much of a small gradient's rounding as of a large one: its steps are short where there are many targets
+  await stepTogether(await made(little, a), await made(cpu, a), a, rows(a.config.vocabulary, T, true), 1e-3);
+  little.close();
+});
 
 /** Samples requests on the GPU, beside others that are submitted with them. */
 async function sampled(model: DeviceModel, seeds: readonly number[], temperature: number) {
@@ -118,6 +149,35 @@ test("a reply has the same bytes alone and among others", {
       assert.deepEqual(alone, together[k]);
     }
   }
+  model.drop();
+});
+
+test("a long prompt is read as training reads it", { skip: !gpu }, async () => {
+  const T = longestStored + 128;
+  const config = { ...tinyConfig, contextTokens: T };
+  const model = await made(gpu!, { config, heads: [] });
+  const codec = { padId: 0, endId: 1, decode: () => "" };
+  const models = model.readings({ codec, other: () => model });
+  const sampling = sampler({ config, codec, models, version: "0" });
+  const prompt = Int32Array.from({ length: longestStored + 60 }, (_, t) => 2 + ((t * 7) % 20));
+  const done = sampling.sample([{ prompt, maxTokens: 4, seed: 1 }]);
+  while (sampling.busy) await sampling.step();
+  const [{ action, logp }] = (await done) as [Sample];
+  sampling.close();
+  const A = action.length;
+  const tokens = new Int32Array(T);
+  tokens.set([...prompt, ...action]);
+  const context = action.map((_, i) => prompt.length - 1 + i);
+  const back = new Int32Array(T).fill(A);
+  context.forEach((at, i) => {
+    back[at] = i;
+  });
+  const position = Int32Array.from({ length: T }, (_, i) => i);
+  const end = new Int32Array(T).fill(T - 1);
+  const wanted = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
+  const batch = { B: 1, T, A, tokens, position, end, context, back, targets: action };
+  const { logp: want } = await model.forward(batch, wanted, false);
+  near(logp, want as Float32Array, 1e-4, "logp");
   model.drop();
 });
 

@@ -85,6 +85,7 @@ export function bench(threads = 2, prefixBytes = 0): Bench {
     threads,
     device,
     precision: "f32",
+    memory: 2 ** 30,
     prefixBytes: device === "gpu" ? 0 : prefixBytes,
   });
   return {

@@ -19,6 +19,11 @@ import { type Arrays, type Unit, unitsOf } from "./units.ts";
 export interface GpuSettings {
   /** "f16": products by tensor cores, where the adapter has them; weights and sums stay in 32 bits. */
   readonly precision: Precision;
+  /**
+   * Bytes for the activations of a micro-batch. Of one that would keep more, backward passes compute the inside of each layer
+   * once more. Default: no limit.
+   */
+  readonly memory?: number;
   /** For tests: kernels check every index. */
   readonly checked?: boolean;
   /** Whether a software adapter will do. Default: in tests alone. */
@@ -67,12 +72,24 @@ export function kindOf(a: Architecture, { gpu, arena, settings, programs }: Devi
     a,
     units,
     trained: units.filter((u) => steps.has(u.parts[0]!.name)),
-    scoring: scoringPrograms(a, maker({ precision: settings.precision }), "joined"),
-    // in 32 bits always: a row then gets the same bits whatever the number of rows
-    sampling: samplingPrograms(a, maker({}), maker({ fewRows: true })),
+    ...programsOf(a, settings, maker),
     table: rotaryTable(a.config),
   };
 }
+
+/** The programs of an architecture. @template S what runs a program. */
+export const programsOf = <S>(
+  a: Architecture,
+  { precision, memory }: Pick<GpuSettings, "precision" | "memory">,
+  maker: (of: Pick<ProgramOptions, "precision" | "fewRows">) => Maker<S>,
+) => ({
+  scoring: scoringPrograms(a, maker({ precision }), {
+    layout: "joined",
+    ...(memory !== undefined && { mostKept: memory }),
+  }),
+  // in 32 bits always: a row then gets the same bits whatever the number of rows
+  sampling: samplingPrograms(a, maker({}), maker({ fewRows: true })),
+});
 
 /** The weights of one model, and what its optimiser knows. */
 export interface State {

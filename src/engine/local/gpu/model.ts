@@ -6,6 +6,7 @@ import type { Weights } from "../parameters.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { type Device, type GpuSettings, type Kind, kindOf, type Running, type State } from "./kind.ts";
 import { gpuPool, heldArrays } from "./memory.ts";
+import { requireMemory } from "./memoryPlan.ts";
 import { passesOf } from "./passes.ts";
 import { gpuReadings } from "./readings.ts";
 import { clearGradients, stepsOf, zeroMoments } from "./steps.ts";
@@ -94,6 +95,7 @@ function gpuModel(kind: Kind, device: Device, state: State): DeviceModel {
         codec,
         pool: device.pools.caches,
       }),
+    memory: (use) => requireMemory(kind, use, device.gpu, device.settings),
     drop() {
       forget();
       clearGradients(m);

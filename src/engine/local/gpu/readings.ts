@@ -22,9 +22,10 @@ import { moveRows } from "./moves.ts";
 /** What comes back of a pass: the drawn tokens, or the scores of every token too. */
 type Result = "drawn" | "scores";
 
-export interface SamplingPrograms {
-  prefill(B: number, T: number, R: number, result: Result): Promise<GpuProgram>;
-  decode(B: number, S: number, result: Result): Promise<GpuProgram>;
+/** @template S what runs a program. */
+export interface SamplingPrograms<S = GpuProgram> {
+  prefill(B: number, T: number, R: number, result: Result): Promise<S>;
+  decode(B: number, S: number, result: Result): Promise<S>;
 }
 
 const readers: Readonly<Record<Result, ReadLogits>> = {
@@ -34,12 +35,12 @@ const readers: Readonly<Record<Result, ReadLogits>> = {
 };
 
 /** @param decoding makes the programs of passes over few rows. */
-export function samplingPrograms(
+export function samplingPrograms<S>(
   a: Architecture,
-  { make, release }: Maker<GpuProgram>,
-  decoding: Maker<GpuProgram>,
-): SamplingPrograms {
-  const programs = ready<GpuProgram>(release);
+  { make, release }: Maker<S>,
+  decoding: Maker<S>,
+): SamplingPrograms<S> {
+  const programs = ready<S>(release);
   return {
     prefill: (B, T, R, result) =>
       programs(`prefill ${B} ${T} ${R} ${result}`, () => {

@@ -26,7 +26,12 @@ export const leagueSelfPlay = method({
   frozen: pastSelves(size),
   models: { exploiter: { from: "policy" } },
   options: {
-    past: { help: "share of tasks that are played against earlier selves", default: 0.35, low: 0, high: 1 },
+    past: {
+      help: "share of tasks that are played against earlier selves; with exploited at most 1",
+      default: 0.35,
+      low: 0,
+      high: 1,
+    },
     exploited: {
       help: "share of tasks that are played against the exploiter",
       default: 0.3,

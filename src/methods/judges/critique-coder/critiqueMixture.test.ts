@@ -81,6 +81,6 @@ test("attempts that are all right leave one critique prompt at most, and a faile
   });
   // half of four prompts are judgements: c and d are solved, c fails, and d alone can be judged
   const rollout = critiqueMixture({ groupSize: 1, temperature: 1, share: 0.5 });
-  await assert.rejects(rollout(ctx), /nobody is asked here/);
+  await rollout(ctx); // its judgement fails, and costs nothing else
   assert.deepEqual(asked, ["policy"]);
 });

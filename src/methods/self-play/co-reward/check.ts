@@ -58,6 +58,8 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.05,
   range: [0, 1],
+  notes:
+    "Everything rests on mistakes that differ: where the same mistake leads both wordings astray, training by the other wording's majority ends at 0.342.",
   baseline: arm("the majority of one's own attempts", agreement("own")),
   method: arm("the majority of the other wording's attempts", agreement()),
   others: {

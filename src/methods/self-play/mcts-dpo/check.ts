@@ -79,7 +79,7 @@ export default defineCheck({
   range: [0, 1],
   unequalCost: "equal episodes; the search samples fewer tokens, since what it replays is not sampled again",
   notes:
-    "Tried on other seeds: a lock of 3^6 settings that pays only when it opens (in a table one success teaches a whole lock to either arm, so that luck in finding it decides: 0.50 for whole attempts, 0.42 for the steps), the same with 3^5 (both learn it), and six levels with 768 episodes (both learn it, whole attempts at smaller steps). Labels trusted by visits lose there: with as few simulations both sides are visited about equally, and a rare success may be visited less than the failure beside it. In these ladders a whole attempt's return says something of each of its edits, as in exit.",
+    "Tried on other seeds: a lock of 3^6 settings that pays only when it opens (in a table one success teaches a whole lock to either arm, so that luck in finding it decides: 0.50 for whole attempts, 0.42 for the steps), the same with 3^5 (both learn it), and six levels with 768 episodes (both learn it, whole attempts at smaller steps). Labels trusted by visits lose there: with as few simulations both sides are visited about equally, and a rare success may be visited less than the failure beside it. The paper expects its gain where right answers are rare in the tree, such as 12 leaves of 4,096, and pairs of whole answers are scarce; these ladders pay at every level. In them a whole attempt's return says something of each of its edits, as in exit.",
   baseline: arm(
     "DPO on independent whole attempts",
     whole(({ groupSize }) => multiTurn({ groupSize })),

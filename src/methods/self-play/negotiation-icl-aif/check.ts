@@ -80,7 +80,7 @@ export default defineCheck({
   range: [cost, highest],
   unequalCost: "equal games; who holds out for a price names more prices",
   notes:
-    "The seller follows suggestions by a rule, so that prices rise by construction: the check tests games, critic, context and report, not whether a model can use advice. Deal rates and utilities of the first and last round are beside the price: on other seeds deals fell from 0.73 to 0.56 and the utility of all games from 0.33 to 0.27, so that here better prices cost more deals than they are worth, which the paper warns of.",
+    "The seller follows suggestions by a rule, so that prices rise by construction: the check tests games, critic, context and report, not whether a model can use advice. Deal rates and utilities of the first and last round are beside the price: the utility of all games, deal rate times mean utility of a deal, falls from 0.33 in the first game to 0.31 in the fifth, with suggestions at random to 0.30 and with earlier games alone to 0.32, so that here better prices cost more deals than they are worth, which the paper warns of.",
   baseline: arm("suggestions at random", scriptedCritiquer({ accuracy: 0.5 })),
   method: arm("the critic's suggestions", scriptedCritiquer()),
   others: { "history alone": arm("earlier games without suggestions") },

@@ -13,6 +13,7 @@ import { plainAscent, trainingArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { glimpses } from "./glimpses.ts";
 import { openvlthinker } from "./method.ts";
+import { rounds } from "./rounds.ts";
 
 const world = (seed: number) => glimpses({ questions: 9, seed });
 
@@ -68,6 +69,19 @@ const imitation = method({
   },
 });
 
+/** Traces and samples as in the method, and no second round. */
+const oneRound: Recipe<typeof openvlthinker.options> = {
+  ...openvlthinker,
+  build: (settings, options) => {
+    const built = openvlthinker.build(settings, options);
+    const rollout = rounds({
+      ...{ rounds: 1, groupSize: 6, player: "flawed", longest: 64, perTask: 2 },
+      doubts: { words: ["wait", "but", "check", "again"], most: 1 },
+    });
+    return { ...built, slots: { ...built.slots, rollout } };
+  },
+};
+
 const iterations = 32;
 
 export default defineCheck({
@@ -85,5 +99,13 @@ export default defineCheck({
     "The reasoner is wrong where a caption lacks what was asked, so that imitating it cannot answer these questions, and reinforcement alone hardly finds the form of an answer. The table shares the form among questions and nothing else. On other seeds the traces got shorter as well, from about six words to four.",
   baseline: arm("reinforcement alone", grpo, (iterations * 3) / 4),
   method: arm("two rounds of imitation and reinforcement", openvlthinker, iterations),
-  others: { "imitation alone": arm("imitation of the reasoner alone", imitation, iterations) },
+  others: {
+    "imitation alone": arm("imitation of the reasoner alone", imitation, iterations),
+    // half of its iterations sample, three quarters of the method's
+    "one round": arm(
+      "one round of imitation and reinforcement, at as many samples",
+      oneRound,
+      (iterations * 3) / 2,
+    ),
+  },
 });

@@ -74,7 +74,7 @@ export default defineCheck({
   smallestEffect: 0.05,
   range: [0, 1],
   unequalCost:
-    "about as many answers for each arm; in the method, most episodes replay a state and sample one answer",
+    "2,448 answers of the baseline, about 1,523 of the method and 1,244 of whole episodes; in the method, most episodes replay a state and sample one answer",
   baseline: arm("best of five on the first answer alone", rise, 1, 68),
   method: arm("best of five in every state of five tries", rise, tries, 15),
   others: {

@@ -91,6 +91,8 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.05,
   range: [0, 1],
+  notes:
+    "The baseline is the method with N = 1, which by the paper changes nothing in expectation: it cannot win. The rival that could is the policy gradient on the same self-reward, an arm beside it.",
   baseline: arm("every draw is imitated", sharpening, { groupSize: 64, grid: rates, slots: everything }),
   method: arm("the likeliest of 64 is imitated", sharpening, { groupSize: 64, grid: rates }),
   others: {

@@ -1,3 +1,4 @@
+import { leaveOneOut } from "../../../advantage/leaveOneOut.ts";
 import { returnsToGo } from "../../../advantage/returnsToGo.ts";
 import { runningBaseline } from "../../../advantage/runningBaseline.ts";
 import type { Advantage } from "../../../core/slots.ts";
@@ -68,9 +69,15 @@ export default defineCheck({
   direction: "lower",
   smallestEffect: 0.005,
   range: [0, 1.5],
+  notes:
+    "The second role pays the first a fee of 2 chips before each game, so that the roles' values, ±1/18 in Kuhn poker itself, are about +2 and −2: that is the case in which a baseline for each role matters. The equilibrium stays as it is.",
   baseline: arm("no baseline", estimatedBy(returnsToGo({ baseline: "none" }))),
   method: arm("a moving baseline for each role", spiralRae),
   others: {
+    "leave-one-out": arm(
+      "the mean of the other games of the same task and role, nothing that moves",
+      estimatedBy(leaveOneOut()),
+    ),
     shared: arm("one moving baseline for both roles", estimatedBy(runningBaseline({ keep: 0.95 }))),
   },
 });

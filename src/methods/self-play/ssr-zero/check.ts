@@ -107,6 +107,9 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.05,
   range: [0, 1],
+  unequalCost: "every arm plays 2,560 episodes; what the judge says counts among the tokens",
+  notes:
+    "The judge is given its judgement: it says 100 with the probability of the world's reward model, which knows the truth with noise. A table has nothing in common between actor and judge, so that training cannot let the judge drift: whether self-judgement keeps telling good from bad is not tested here.",
   baseline: arm("the majority of its own answers", () => majority),
   method: arm("its own scores"),
   others: {

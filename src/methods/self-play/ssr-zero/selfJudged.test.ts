@@ -55,14 +55,14 @@ async function rewards(
           return { action, logp: nothing, behaviour: nothing, stop: "eos", version: "0" };
         }),
     }) as unknown as Model & Frozen;
-  let calls = 0;
+  const counts: Record<string, number> = {};
   const ctx = ctxWith(
     {},
     {
       random: randomStream(1),
       model: () => model("policy"),
       frozen: () => model("reference"),
-      count: (_name, amount) => void (calls += amount),
+      count: (name, amount) => void (counts[name] = (counts[name] ?? 0) + amount),
     },
   );
   const trajectories = replies.map((content, i) => saying(content, `${i}`));
@@ -71,19 +71,19 @@ async function rewards(
     ({ id }) =>
       signals.flatMap((s) => (s.kind === "reward" && s.about[0]!.trajectory === id ? [s.value] : []))[0],
   );
-  return { of, asked, models, calls };
+  return { of, asked, models, counts };
 }
 
 test("scores are averaged over judgements and divided by 100", async () => {
-  const { of, calls } = await rewards(["a", "b"], { a: ["80", "so 60"], b: ["0", "10"] }, { samples: 2 });
+  const { of, counts } = await rewards(["a", "b"], { a: ["80", "so 60"], b: ["0", "10"] }, { samples: 2 });
   assert.deepEqual(of, [0.7, 0.05]);
-  assert.equal(calls, 4);
+  assert.deepEqual(counts, { "judge.calls": 4, generations: 4, "tokens.sampled": 4 });
 });
 
 test("a judgement without a number is drawn once more, and then counts as 0", async () => {
-  const { of, calls } = await rewards(["a", "b"], { a: ["hm", "40"], b: ["hm", "hm"] });
+  const { of, counts } = await rewards(["a", "b"], { a: ["hm", "40"], b: ["hm", "hm"] });
   assert.deepEqual(of, [0.4, 0]);
-  assert.equal(calls, 4);
+  assert.deepEqual(counts, { "judge.calls": 4, generations: 4, "tokens.sampled": 4 });
 });
 
 test("a reply out of format gets 0 and is not judged; thoughts are not shown", async () => {

@@ -47,7 +47,7 @@ export function scoreIn(judgement: string): number | undefined {
  *
  * A judgement without a number is drawn once more; without one again it counts as 0. Judgements are sampled without gradient and never
  * trained on. A reply out of format is not judged. An attempt whose judge's prompt is too long for the model, or whose metric fails,
- * gets no signal. Judgements count as "judge.calls".
+ * gets no signal. Judgements count as "judge.calls", and what they say among the tokens that are sampled.
  * Paper: "SSR-Zero: Simple Self-Rewarding Reinforcement Learning for Machine Translation".
  */
 export function selfJudged(options: SelfJudgedOptions = {}): Feedback {
@@ -96,8 +96,7 @@ async function judgements(
       ? []
       : Array.from({ length: samples }, (_, i) => ({ t, prompt, maxTokens, random: random.split(i) }));
   });
-  const draw = (of: readonly (typeof asked)[number][], again: number): Promise<Sample[]> => {
-    ctx.count("judge.calls", of.length);
+  const draw = async (of: readonly (typeof asked)[number][], again: number): Promise<Sample[]> => {
     const requests = of.map(
       ({ prompt, maxTokens, random }): SampleRequest => ({
         ...{ prompt, maxTokens, temperature },
@@ -105,7 +104,11 @@ async function judgements(
       }),
     );
     const by = judge === "policy" ? ctx.model() : ctx.frozen("reference");
-    return requests.length === 0 ? Promise.resolve([]) : by.sample(requests);
+    const drawn = requests.length === 0 ? [] : await by.sample(requests);
+    ctx.count("judge.calls", drawn.length);
+    ctx.count("generations", drawn.length);
+    for (const { action } of drawn) ctx.count("tokens.sampled", action.length);
+    return drawn;
   };
   const first = (await draw(asked, 0)).map(({ action }) => scoreIn(codec.decode(action)));
   const unclear = [...asked.keys()].filter((i) => first[i] === undefined);

@@ -116,7 +116,7 @@ export default defineCheck({
   id: "ui-genie",
   level: "table",
   claim:
-    "A search that a reward model of steps guides, and that trains it further, finds and teaches more than sampled episodes that its outcome score accepts.",
+    "A search that a reward model of steps guides finds and teaches more than sampled episodes that its outcome score accepts.",
   metric: "probability of doing a held-out task of four words, exact",
   direction: "higher",
   smallestEffect: 0.05,
@@ -125,7 +125,7 @@ export default defineCheck({
   unequalCost:
     "arms that explore take about as many steps of the environment, replayed ones included (`more`): a search replays the beginning of each of its candidates, so that it samples fewer tokens",
   notes:
-    "The reward model begins with the demonstrations of half of the words and the rule that a screen carries its word's number, which is true of 85 % of the words. On six other seeds it was also trained on rejected episodes, the first step with a score below a half as wrong: this confirms what it believes anyway, and left it at 0.876 of right steps ranked above wrong ones. Actions that the search tried beside those of an accepted episode are errors that are known, and brought it to 0.956.",
+    "The reward model begins with the demonstrations of half of the words and the rule that a screen carries its word's number, which is true of 85 % of the words. On six other seeds it was also trained on rejected episodes, the first step with a score below a half as wrong: this confirms what it believes anyway, and left it at 0.876 of right steps ranked above wrong ones. Actions that the search tried beside those of an accepted episode are errors that are known, and brought it to 0.956. That helps the reward model alone: with the model of the demonstrations, as it is, the agent does as well (0.351, trained further 0.335).",
   baseline: arm(
     "as many steps in whole episodes, filtered by the outcome score",
     { cotrained: false },

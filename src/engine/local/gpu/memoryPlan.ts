@@ -1,0 +1,134 @@
+/** What training a model takes of a GPU's memory, worked out from its graphs before anything of it is allocated. */
+import { WhetstoneError } from "../../../core/errors.ts";
+import type { Port } from "../../../tensor/compile.ts";
+import type { Gpu } from "../../../tensor/wgsl/device.ts";
+import { type Plan, plan } from "../../../tensor/wgsl/plan.ts";
+import { roomFor } from "../../../tensor/wgsl/products.ts";
+import { planOptionsOf } from "../../../tensor/wgsl/program.ts";
+import { decodeRows, prefillRows, promptPlaces, servingPlaces } from "../batchSizes.ts";
+import { bytesOfTokens, cacheNames } from "../cache.ts";
+import type { DecoderConfig } from "../config.ts";
+import { largestShapes } from "../packing.ts";
+import type { MemoryPlan, MemoryUse } from "../protocol.ts";
+import { type GpuSettings, type Kind, programsOf } from "./kind.ts";
+
+const sum = (of: readonly number[]): number => of.reduce((a, b) => a + b, 0);
+const roomOf = (ports: readonly Port[]): number => sum(ports.map((p) => roomFor(p.shape)));
+
+/** Bytes of buffers that programs share, each as large as the largest that a program has at its rank. */
+function shared(programs: readonly Plan[]): number {
+  const ranks: number[] = [];
+  for (const { temporaries } of programs)
+    temporaries
+      .toSorted((a, b) => b - a)
+      .forEach((bytes, rank) => {
+        ranks[rank] = Math.max(ranks[rank] ?? 0, bytes);
+      });
+  return sum(ranks);
+}
+
+/** Bytes that a program has for itself: what it is fed from outside, and results that nobody gives it memory for. */
+const own = ({ inputs, outputs, constants }: Plan, held: ReadonlySet<string>): number =>
+  roomOf([...inputs, ...outputs].filter(({ name }) => !held.has(name))) +
+  sum(constants.map(({ data }) => 4 * data.length));
+
+/** The size before the one that n takes, where sizes grow in steps; 0 for the first. */
+function before(n: number, sizeOf: (n: number) => number): number {
+  for (let less = n; less > 0; less--) if (sizeOf(less) < sizeOf(n)) return sizeOf(less);
+  return 0;
+}
+
+/** Bytes of keys and values: those that rows read on from, those that they grow out of, and those of prompts that are being read. */
+function cacheBytes(c: DecoderConfig, { rows, tokens }: MemoryUse): number {
+  const [slots, places] = [decodeRows(rows), servingPlaces(tokens)];
+  const smaller = Math.max(before(rows, decodeRows) * places, slots * before(tokens, servingPlaces));
+  const T = promptPlaces(tokens);
+  return bytesOfTokens(c, slots * places + smaller + prefillRows(rows, T).B * T);
+}
+
+/**
+ * What training takes at most: the model with its optimiser, the largest micro-batch with log-probabilities and entropies, and the
+ * rows that sample at once. Each frozen copy of the model takes its trained weights once more.
+ */
+export async function memoryPlan(
+  { a, units, trained }: Pick<Kind, "a" | "units" | "trained">,
+  use: MemoryUse,
+  gpu: PlannedGpu,
+  settings: GpuSettings,
+): Promise<MemoryPlan> {
+  const { scoring, sampling } = programsOf<Plan>(a, settings, (of) => ({
+    make: async (inputs, outputs, updates) =>
+      plan(inputs, outputs, planOptionsOf(gpu, { ...of, ...(updates && { updates }) })),
+    release: async () => {},
+  }));
+  const programs: Plan[] = [];
+  const held = new Set([...units.flatMap(({ name }) => [name, `into.${name}`]), ...cacheNames(a.config)]);
+  let most = 0;
+  const buffers: number[] = units.map((u) => 4 * u.length);
+  const wanted = { entropy: true, topk: 0, at: 0, heads: a.heads, hidden: [] };
+  for (const shape of largestShapes(use)) {
+    const { forward, outputs, kept, backward } = await scoring.train({ ...shape, wanted });
+    programs.push(forward, await backward(outputs.map((p) => p.name)));
+    for (const { name } of kept) held.add(name).add(`kept.${name}`);
+    most = Math.max(most, roomOf(kept));
+    buffers.push(...kept.map((p) => roomFor(p.shape)));
+  }
+  const T = promptPlaces(use.tokens);
+  programs.push(await sampling.prefill(prefillRows(use.rows, T).B, T, decodeRows(use.rows), "drawn"));
+  programs.push(await sampling.decode(decodeRows(use.rows), servingPlaces(use.tokens), "drawn"));
+  const weights = 4 * sum(units.map((u) => u.length));
+  const gradients = 4 * sum(trained.map((u) => u.length));
+  const parts = {
+    weights,
+    gradients,
+    moments: 2 * gradients,
+    activations: most + shared(programs) + sum(programs.map((program) => own(program, held))),
+    caches: cacheBytes(a.config, use),
+  };
+  for (const { temporaries } of programs) buffers.push(...temporaries);
+  return { ...parts, whole: sum(Object.values(parts)), largest: Math.max(...buffers) };
+}
+
+/** What plans need of a GPU. */
+export type PlannedGpu = Pick<Gpu, "adapter" | "bindings" | "sharedBytes" | "cores" | "hasRoom">;
+
+/** Halvings of the memory for activations that are tried where the planned one does not fit. */
+const halvings = 5;
+
+/**
+ * The plan of what fits.
+ * @param kind whose weights are in use already. @throws WhetstoneError `device.full`, with what would fit.
+ */
+export async function requireMemory(
+  kind: Pick<Kind, "a" | "units" | "trained">,
+  use: MemoryUse,
+  gpu: PlannedGpu,
+  settings: GpuSettings,
+): Promise<MemoryPlan> {
+  const fits = async ({ whole, weights, largest }: MemoryPlan): Promise<boolean> =>
+    largest <= gpu.adapter.largest && (await gpu.hasRoom(whole - weights));
+  const planned = await memoryPlan(kind, use, gpu, settings);
+  if (await fits(planned)) return planned;
+  const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+  const parts = (["weights", "gradients", "moments", "activations", "caches"] as const)
+    .map((part) => `${part} ${gib(planned[part])}`)
+    .join(", ");
+  const full = (fix: string): WhetstoneError =>
+    new WhetstoneError("device.full", {
+      where: `local engine on ${gpu.adapter.name}`,
+      got: `training that takes up to ${gib(planned.whole)} (${parts}), in one piece up to ${gib(planned.largest)}`,
+      expected: `as much as the device can give, in pieces of at most ${gib(gpu.adapter.largest)}`,
+      fix,
+    });
+  for (let k = 1; k <= halvings && settings.memory !== undefined; k++) {
+    const memory = settings.memory / 2 ** k;
+    const places = Math.max(64, Math.floor(use.places / 2 ** k));
+    const less = await memoryPlan(kind, { ...use, places }, gpu, { ...settings, memory });
+    if (!(await fits(less))) continue;
+    throw full(`With --memory ${Math.floor(memory / 2 ** 20)} it takes ${gib(less.whole)}, which fits.`);
+  }
+  const lora = kind.a.adapter ? "" : "train an adapter (--lora 16), ";
+  throw full(
+    `Less memory for activations is not enough: ${lora}use a shorter context, fewer conversations at once, or a smaller model.`,
+  );
+}

@@ -1,0 +1,148 @@
+// What training takes of a GPU, worked out beforehand: of large shapes on paper, and of a small one beside what it took.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { isWhetstoneError } from "../../../src/core/errors.ts";
+import { randomStream } from "../../../src/core/random.ts";
+import type { DecoderConfig } from "../../../src/engine/local/config.ts";
+import { memoryPlan, type PlannedGpu, requireMemory } from "../../../src/engine/local/gpu/memoryPlan.ts";
+import { gpuDevice } from "../../../src/engine/local/gpu/model.ts";
+import { unitsOf } from "../../../src/engine/local/gpu/units.ts";
+import { placesFor } from "../../../src/engine/local/packing.ts";
+import { type Architecture, firstWeights, trainedParameters } from "../../../src/engine/local/parameters.ts";
+import { sampler } from "../../../src/engine/local/sampler.ts";
+import { livelyWeights, tinyConfig } from "./support.ts";
+
+const GiB = 2 ** 30;
+
+/** A device of which only its limits are known. */
+const fakeGpu = (room: number, largest = 4 * GiB): PlannedGpu => ({
+  adapter: { name: "a card", vendor: "none", software: false, features: [], largest },
+  bindings: 10,
+  sharedBytes: 49152,
+  cores: false,
+  hasRoom: async (bytes) => bytes <= room,
+});
+
+/** SmolLM2-135M's shape. */
+const smol: DecoderConfig = {
+  ...tinyConfig,
+  vocabulary: 49152,
+  width: 576,
+  layers: 30,
+  heads: 9,
+  kvHeads: 3,
+  headWidth: 64,
+  feedForward: 1536,
+  contextTokens: 8192,
+};
+
+const kindOf = (a: Architecture) => {
+  const units = unitsOf(a);
+  const steps = new Set(trainedParameters(a).map((p) => p.name));
+  return { a, units, trained: units.filter((u) => steps.has(u.parts[0]!.name)) };
+};
+const whole = kindOf({ config: smol, heads: [] });
+const adapted = kindOf({
+  config: smol,
+  heads: [],
+  adapter: { rank: 16, alpha: 32, targets: ["q_proj", "v_proj"] },
+});
+const settings = { precision: "f32", memory: 4 * GiB } as const;
+const use = (a: Architecture, tokens: number, memory = settings.memory) => ({
+  places: placesFor(a, memory, "gpu"),
+  tokens,
+  rows: 64,
+});
+
+test("weights, gradients and moments are counted exactly, and an adapter has few of the latter", async () => {
+  const gpu = fakeGpu(100 * GiB);
+  const all = await memoryPlan(whole, use(whole.a, 512), gpu, settings);
+  assert.equal(all.weights, 4 * 134_515_008);
+  assert.equal(all.moments, 2 * all.gradients);
+  assert.equal(all.gradients, all.weights);
+  const few = await memoryPlan(adapted, use(adapted.a, 512), gpu, settings);
+  assert.equal(few.gradients, 4 * 30 * 16 * (576 + 576 + 576 + 192));
+  const { weights, gradients, moments, activations, caches } = all;
+  assert.equal(all.whole, weights + gradients + moments + activations + caches);
+  assert.ok(activations > 2 * GiB && activations < 6 * GiB, `${activations}`);
+});
+
+test("a long row takes no square of its length, and is computed twice where it would not fit", async () => {
+  const gpu = fakeGpu(100 * GiB);
+  const at = async (tokens: number, memory: number) =>
+    (await memoryPlan(whole, use(whole.a, tokens, memory), gpu, { ...settings, memory })).activations;
+  const [four, eight] = [await at(4096, 64 * GiB), await at(8192, 64 * GiB)];
+  assert.ok(eight < 2.2 * four, `${four} and ${eight}`);
+  assert.ok((await at(8192, GiB)) < eight / 2, "the inside of layers is not kept");
+});
+
+test("what does not fit is refused before the run, with what would fit", async () => {
+  const refusal = async (room: number, kind = whole, largest = 4 * GiB) => {
+    try {
+      await requireMemory(kind, use(kind.a, 512), fakeGpu(room, largest), settings);
+    } catch (e) {
+      assert.ok(isWhetstoneError(e) && e.code === "device.full", String(e));
+      return e.message;
+    }
+    return "";
+  };
+  assert.equal(await refusal(30 * GiB), "");
+  assert.match(
+    await refusal(6 * GiB),
+    /training that takes up to \d+\.\d GiB \(weights 0\.5 GiB, .*With --memory \d+ it takes \d\.\d GiB, which fits/,
+  );
+  assert.match(await refusal(GiB), /train an adapter \(--lora 16\)/);
+  assert.doesNotMatch(await refusal(GiB / 4, adapted), /--lora/);
+  assert.match(await refusal(30 * GiB, whole, GiB / 16), /in pieces of at most 0\.1 GiB/);
+});
+
+const gpu = await gpuDevice({ precision: "f32", checked: true, memory: 2 ** 22 }).catch((e: Error) => {
+  console.log(`no adapter: ${e.message.split("\n")[0]}`);
+  return undefined;
+});
+after(() => gpu?.close());
+
+test("the plan is within a tenth of what sampling and training took", { skip: !gpu }, async () => {
+  const a: Architecture = {
+    config: { ...tinyConfig, vocabulary: 400, width: 32, contextTokens: 64 },
+    heads: [],
+  };
+  const weights = new Map([...firstWeights([], randomStream("none")), ...livelyWeights(a.config)]);
+  const before = gpu!.bytes();
+  const model = await gpu!.create(a, { weights, steps: 0, version: 0 });
+  const [B, T, rows] = [8, 64, 16];
+  const planned = await model.memory!({ places: B * T, tokens: T, rows });
+
+  const codec = { padId: 0, endId: 1, decode: () => "" };
+  const models = model.readings({ codec, other: () => model });
+  const sampling = sampler({ config: a.config, codec, models, version: "0" });
+  const prompt = (seed: number) => Int32Array.from({ length: T - 2 }, (_, t) => 2 + ((seed + t) % 20));
+  const done = sampling.sample(
+    Array.from({ length: rows }, (_, seed) => ({ prompt: prompt(seed), maxTokens: 2, seed })),
+  );
+  while (sampling.busy) await sampling.step();
+  await done;
+  sampling.close();
+
+  const A = B * T;
+  const each = <X>(of: (i: number) => X): X[] => Array.from({ length: A }, (_, i) => of(i));
+  const batch = {
+    ...{ B, T, A },
+    tokens: Int32Array.from(each((i) => 2 + (i % 20))),
+    position: Int32Array.from(each((i) => i % T)),
+    end: Int32Array.from(each(() => T - 1)),
+    context: Int32Array.from(each((i) => i)),
+    back: Int32Array.from(each((i) => i)),
+    targets: Int32Array.from(each((i) => 2 + ((i + 1) % 20))),
+  };
+  const wanted = { entropy: true, topk: 0, at: 0, heads: [], hidden: [] };
+  for (let i = 0; i < 2; i++) {
+    await model.forward(batch, wanted, true);
+    const cotangents = { logp: new Float32Array(A).fill(1), entropy: new Float32Array(A).fill(0.1) };
+    await model.backward("main", cotangents);
+    await model.step({ learningRate: 1e-3 });
+  }
+  const took = gpu!.bytes() - before;
+  assert.ok(Math.abs(took / planned.whole - 1) < 0.1, `took ${took}, planned ${JSON.stringify(planned)}`);
+  model.drop();
+});
