@@ -117,7 +117,8 @@ export async function trainByConfig(
     });
     // an engine's capabilities may depend on its server, which has been contacted by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
-    const memory = await run.policy.plannedMemory?.(run.settings.concurrency);
+    const trains = !method.weightFree;
+    const memory = trains ? await run.policy.plannedMemory?.(run.settings.concurrency) : undefined;
     const findings = findingsFor(examined, run);
     await store.saveFindings(out, findings);
     begun = true;

@@ -95,6 +95,12 @@ export const table: readonly Case[] = [
   row("transpose", "three axes", [real([2, 3, 4])], (x) => t.transpose(x, [2, 0, 1])),
   row("broadcastTo", "inner and leading", [real([3, 1])], (x) => t.broadcastTo(x, [2, 3, 4])),
   row("concat", "last axis", [real([2, 3]), real([2, 1]), real([2, 2])], (...x) => t.concat(x, -1)),
+  row(
+    "concat",
+    "more parts than a kernel may read",
+    Array.from({ length: 17 }, () => real([1, 2])),
+    (...x) => t.concat(x, 0),
+  ),
   row("concat", "first axis", [real([2, 3]), real([1, 3])], (...x) => t.concat(x, 0)),
   row("slice", "middle", [real([2, 5, 3])], (x) => t.slice(x, 1, 1, 4)),
   row("split", "three pieces", [real([2, 6])], (x) => {

@@ -160,18 +160,25 @@ export function placesFor({ config: c }: Architecture, bytes: number, device: De
 }
 
 /**
- * Sizes of the largest micro-batches on a GPU, every position a target: of packed sequences, and of the longest rows where these are
- * longer.
+ * Sizes of the largest micro-batches on a GPU, every position a target: of sequences of the length that takes most, since numbers of
+ * sequences are rounded up, and of the longest rows where these are longer than a packed sequence.
  * @param places positions of a micro-batch. @param tokens of the longest row.
  */
-export function largestShapes({ places, tokens }: { readonly places: number; readonly tokens: number }) {
+export function largestShapes(
+  c: DecoderConfig,
+  { places, tokens }: { readonly places: number; readonly tokens: number },
+) {
   const { length, part } = coarseGrid;
-  const longest = length(tokens);
-  const T = Math.min(longest, length(longestPack));
-  return [...new Set([T, longest])].map((T) => {
+  const shapeOf = (T: number) => {
     const B = coarse(Math.max(1, Math.floor(places / T)), 1, part);
     return { B, T, A: B * T };
-  });
+  };
+  const longest = length(tokens);
+  const lengths = new Set(Array.from({ length: Math.min(longest, longestPack) }, (_, i) => length(i + 1)));
+  const taken = ({ B, T }: { readonly B: number; readonly T: number }): number =>
+    B * T * activationBytes(c, Math.min(T, longestPack));
+  const packed = [...lengths].map(shapeOf).reduce((a, b) => (taken(b) > taken(a) ? b : a));
+  return longest > longestPack ? [packed, shapeOf(longest)] : [packed];
 }
 
 export interface MicroBatch {

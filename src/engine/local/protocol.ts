@@ -61,6 +61,8 @@ export interface MemoryPlan {
   /** Of AdamW. */
   readonly moments: number;
   readonly activations: number;
+  /** Of the activations, what forward passes keep for backward passes. */
+  readonly kept: number;
   /** Keys and values of the rows that are sampled. */
   readonly caches: number;
   /** Their sum. */

@@ -56,6 +56,9 @@ const operation: Operation<Attributes> = {
   },
 };
 
+/** A GPU's kernel reads few buffers: more parts are joined by groups. */
+const mostAtOnce = 6;
+
 /** Join tensors along an axis; the other axes have equal lengths. */
 export function concat(parts: readonly Tensor[], axis: number): Tensor {
   const first = parts[0];
@@ -81,6 +84,13 @@ export function concat(parts: readonly Tensor[], axis: number): Tensor {
     }
   }
   if (parts.length === 1) return first;
+  if (parts.length > mostAtOnce) {
+    const each = Math.ceil(parts.length / mostAtOnce);
+    const groups = Array.from({ length: Math.ceil(parts.length / each) }, (_, i) =>
+      concat(parts.slice(i * each, (i + 1) * each), axis),
+    );
+    return concat(groups, axis);
+  }
   const total = parts.reduce((n, p) => n + p.shape[along]!, 0);
   return node(operation, parts, { axis: along }, first.shape.with(along, total), first.dtype);
 }

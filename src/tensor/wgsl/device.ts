@@ -76,6 +76,9 @@ async function instance(checked: boolean): Promise<GPU> {
   return made;
 }
 
+/** Bytes of the pieces in which memory is asked for. */
+const askedAtOnce = 2 ** 28;
+
 /** What kernels for tensor cores need. */
 const coreFeatures = ["shader-f16", "subgroups", "chromium-experimental-subgroup-matrix"];
 /** Features that are used where an adapter has them. */
@@ -197,6 +200,11 @@ function gpuOf(adapter: GPUAdapter, device: GPUDevice, features: readonly string
     staging.unmap();
     return out;
   }
+  const read = (buffer: GPUBuffer, size: number): Promise<ArrayBuffer> => {
+    const next = reading.then(() => readNow(buffer, size));
+    reading = next.catch(() => undefined);
+    return next;
+  };
   return {
     device,
     adapter: {
@@ -219,10 +227,20 @@ function gpuOf(adapter: GPUAdapter, device: GPUDevice, features: readonly string
       device.pushErrorScope("out-of-memory");
       const usage = GPUBufferUsage.STORAGE;
       const made: GPUBuffer[] = [];
-      for (let left = wanted; left > 0; left -= largest)
-        made.push(device.createBuffer({ size: 4 * Math.ceil(Math.min(left, largest) / 4), usage }));
+      for (let left = wanted; left > 0; left -= askedAtOnce)
+        made.push(device.createBuffer({ size: 4 * Math.ceil(Math.min(left, askedAtOnce) / 4), usage }));
       const refused = await awake(device.popErrorScope());
       for (const buffer of made) buffer.destroy();
+      // a device frees what was destroyed once later work is done
+      const small = device.createBuffer({
+        size: 16,
+        usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC,
+      });
+      const encoder = device.createCommandEncoder();
+      encoder.clearBuffer(small);
+      device.queue.submit([encoder.finish()]);
+      await read(small, 16);
+      small.destroy();
       return refused === null;
     },
     pipeline(code) {
@@ -238,11 +256,7 @@ function gpuOf(adapter: GPUAdapter, device: GPUDevice, features: readonly string
       pipelines.set(code, made);
       return made;
     },
-    read(buffer, size) {
-      const next = reading.then(() => readNow(buffer, size));
-      reading = next.catch(() => undefined);
-      return next;
-    },
+    read,
     check,
     close() {
       closing = true;

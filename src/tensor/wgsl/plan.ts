@@ -98,6 +98,8 @@ export function plan(inputs: readonly Tensor[], outputs: Outputs, options: PlanO
   const inPlace = new Map<Tensor, Tensor>();
   for (const { into, parts } of chains.values())
     for (const p of parts) if (p.kind === "update") inPlace.set(p.of, into);
+  // added into a buffer by their own tasks
+  const added = new Set([...chains.values()].flatMap(({ parts }) => parts.map(({ of }) => resolve(of))));
   const all = ancestors(roots, (t) => fed.has(t)).filter(
     (t) => !fed.has(t) && !isConstant(t) && t.op.wgsl?.kind !== "view",
   );
@@ -124,7 +126,7 @@ export function plan(inputs: readonly Tensor[], outputs: Outputs, options: PlanO
     computed.add(t);
     // so that a large value need not stay until its summaries are wanted
     const isKnown = (x: Tensor): boolean => computed.has(x) || fed.has(x) || isConstant(x);
-    for (const { of, reads } of summaries.get(t) ?? []) if (reads.every(isKnown)) emit(of);
+    for (const { of, reads } of summaries.get(t) ?? []) if (!added.has(of) && reads.every(isKnown)) emit(of);
   }
   const keyOf = (t: Tensor): number => (isConstant(t) || fed.has(t) ? 0 : t.id);
   const tasks: Task[] = wanted.flatMap(({ name }): Task[] => {

@@ -1,5 +1,5 @@
 /** A graph by the operations that have kernels: others are rewritten, equal nodes become one, thin products become sums. */
-import { ancestors, node, type Tensor } from "../graph.ts";
+import { ancestors, isInput, node, type Tensor } from "../graph.ts";
 import { addends } from "../ops/add.ts";
 import { addMatmul } from "../ops/addMatmul.ts";
 import { factors } from "../ops/matmul.ts";
@@ -69,7 +69,7 @@ export function simplified(of: readonly Tensor[], fed: ReadonlySet<Tensor>, resi
     else if (!fed.has(t)) {
       for (const x of ancestors(t.inputs, (x) => fed.has(x) || done.has(x))) visit(x);
       const inputs = t.inputs.map((x) => done.get(x)!);
-      const own = isConstant(t) ? t : node(t.op, inputs, t.attributes, t.shape, t.dtype);
+      const own = isConstant(t) || isInput(t) ? t : node(t.op, inputs, t.attributes, t.shape, t.dtype);
       const lowering = t.op.wgsl;
       const other = lowering?.kind === "rewrite" ? lowering.as(own) : asSum(own);
       next = other ? visit(other) : single(own);

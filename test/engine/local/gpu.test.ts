@@ -216,6 +216,12 @@ test("memory of many shapes is not all kept, and of two shapes in turn it is", {
     return own.bytes();
   });
   assert.ok(Math.max(...sizes) <= 3 * 4 * 7000, `${sizes}`);
+  pool.bound(4 * 7000);
+  for (const elements of [6000, 5000, 7000]) {
+    use(elements);
+    assert.ok(own.bytes() <= 4 * 7000, `${own.bytes()} bytes after ${elements} elements`);
+  }
+  assert.ok(await own.hasRoom(3 * 2 ** 29), "more than the largest piece");
   own.close();
 });
 

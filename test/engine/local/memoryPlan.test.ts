@@ -4,10 +4,14 @@ import { after, test } from "node:test";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { DecoderConfig } from "../../../src/engine/local/config.ts";
-import { memoryPlan, type PlannedGpu, requireMemory } from "../../../src/engine/local/gpu/memoryPlan.ts";
+import {
+  memoryPlan,
+  type PlannedGpu,
+  requireDeviceMemory,
+} from "../../../src/engine/local/gpu/memoryPlan.ts";
 import { gpuDevice } from "../../../src/engine/local/gpu/model.ts";
 import { unitsOf } from "../../../src/engine/local/gpu/units.ts";
-import { placesFor } from "../../../src/engine/local/packing.ts";
+import { gridOf, largestShapes, packRows, placesFor } from "../../../src/engine/local/packing.ts";
 import { type Architecture, firstWeights, trainedParameters } from "../../../src/engine/local/parameters.ts";
 import { sampler } from "../../../src/engine/local/sampler.ts";
 import { livelyWeights, tinyConfig } from "./support.ts";
@@ -77,9 +81,9 @@ test("a long row takes no square of its length, and is computed twice where it w
 });
 
 test("what does not fit is refused before the run, with what would fit", async () => {
-  const refusal = async (room: number, kind = whole, largest = 4 * GiB) => {
+  const refusal = async (room: number, kind = whole, largest = 4 * GiB, inUse = 0) => {
     try {
-      await requireMemory(kind, use(kind.a, 512), fakeGpu(room, largest), settings);
+      await requireDeviceMemory(kind, use(kind.a, 512), inUse, fakeGpu(room, largest), settings);
     } catch (e) {
       assert.ok(isWhetstoneError(e) && e.code === "device.full", String(e));
       return e.message;
@@ -93,7 +97,38 @@ test("what does not fit is refused before the run, with what would fit", async (
   );
   assert.match(await refusal(GiB), /train an adapter \(--lora 16\)/);
   assert.doesNotMatch(await refusal(GiB / 4, adapted), /--lora/);
-  assert.match(await refusal(30 * GiB, whole, GiB / 16), /in pieces of at most 0\.1 GiB/);
+  assert.match(
+    await refusal(30 * GiB, whole, GiB / 16),
+    /an array of 0\.4 GiB, expected arrays of at most 0\.1 GiB/,
+  );
+  assert.equal(
+    await refusal(7.5 * GiB, whole, 4 * GiB, 1.5 * GiB),
+    "",
+    "a resumed run's moments are there already",
+  );
+});
+
+test("the largest micro-batch is that whose number of sequences is rounded up most", () => {
+  const positions = (places: number): number =>
+    Math.max(...largestShapes(smol, { places, tokens: 512 }).map(({ B, T }) => B * T));
+  for (const [places, tokens] of [
+    [2398, 250],
+    [8192, 190],
+    [4700, 250],
+  ] as const) {
+    const grid = gridOf("gpu");
+    const sequences = Math.floor(places / grid.length(tokens));
+    const rows = {
+      tokens_N: new Int32Array(sequences * tokens),
+      rowOffset: Int32Array.from({ length: sequences + 1 }, (_, r) => r * tokens),
+      target_A: Int32Array.from({ length: sequences }, (_, r) => r * tokens + 1),
+      targetOffset: Int32Array.from({ length: sequences + 1 }, (_, r) => r),
+    };
+    const shared = Array.from({ length: sequences }, () => [0]);
+    const { B, T } = packRows(rows, { shared, longest: tokens }, 0, grid);
+    const packed = B * T;
+    assert.ok(positions(places) >= packed, `${places}: ${positions(places)} planned, ${packed} packed`);
+  }
 });
 
 const gpu = await gpuDevice({ precision: "f32", checked: true, memory: 2 ** 22 }).catch((e: Error) => {

@@ -12,6 +12,8 @@ export interface Pool {
   take(p: Port): GpuArray;
   /** Zeros of these lengths. */
   zeros(lengths: readonly number[]): GpuArray[];
+  /** Keeps no more than so many bytes in all, as long as less is in use. */
+  bound(bytes: number): void;
   /** Gives arrays back; the next ones that are taken in the same order are the same. */
   give(of: readonly GpuArray[]): void;
 }
@@ -33,32 +35,39 @@ function encoded(gpu: Gpu, work: (encoder: GPUCommandEncoder) => void): void {
 
 /**
  * A pool keeps at most as much free memory as was ever taken at once: a run of two shapes in turn makes no new memory, and one
- * of many shapes does not keep that of all.
+ * of many shapes does not keep that of all. A pool with a bound frees what was not used for longest before it goes beyond.
  */
 export function gpuPool(gpu: Gpu): Pool {
   /** By size; the size that was given back last is the last. */
   const free = new Map<number, GPUBuffer[]>();
   let [taken, most, kept] = [0, 0, 0];
+  let bound = Number.POSITIVE_INFINITY;
   const buffer = (bytes: number): GPUBuffer => {
     const whole = Math.max(16, Math.ceil(bytes / 16) * 16);
     const known = free.get(whole)?.pop();
     if (known) kept -= whole;
     taken += whole;
     most = Math.max(most, taken);
+    if (!known) trim();
     return known ?? gpu.make(whole);
   };
   /** Frees what was not used for longest. */
   const trim = (): void => {
+    const mayKeep = (): boolean => kept <= Math.max(0, Math.min(most, bound - taken));
     for (const [size, list] of free) {
-      while (kept > most && list.length > 0) {
+      while (!mayKeep() && list.length > 0) {
         gpu.free(list.shift()!);
         kept -= size;
       }
       if (list.length === 0) free.delete(size);
-      if (kept <= most) return;
+      if (mayKeep()) return;
     }
   };
   return {
+    bound(bytes) {
+      bound = bytes;
+      trim();
+    },
     take: (p) => ({ buffer: buffer(roomFor(p.shape)), dtype: p.dtype, length: sizeOf(p.shape) }),
     zeros(lengths) {
       const made = lengths.map(

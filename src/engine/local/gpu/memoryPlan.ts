@@ -8,7 +8,7 @@ import { planOptionsOf } from "../../../tensor/wgsl/program.ts";
 import { decodeRows, prefillRows, promptPlaces, servingPlaces } from "../batchSizes.ts";
 import { bytesOfTokens, cacheNames } from "../cache.ts";
 import type { DecoderConfig } from "../config.ts";
-import { largestShapes } from "../packing.ts";
+import { largestShapes, placesFor } from "../packing.ts";
 import type { MemoryPlan, MemoryUse } from "../protocol.ts";
 import { type GpuSettings, type Kind, programsOf } from "./kind.ts";
 
@@ -48,7 +48,8 @@ function cacheBytes(c: DecoderConfig, { rows, tokens }: MemoryUse): number {
 
 /**
  * What training takes at most: the model with its optimiser, the largest micro-batch with log-probabilities and entropies, and the
- * rows that sample at once. Each frozen copy of the model takes its trained weights once more.
+ * rows that sample at once. Copies of the model and other models are not in it, nor is a group of rows that a loss needs together and
+ * that is larger than a micro-batch.
  */
 export async function memoryPlan(
   { a, units, trained }: Pick<Kind, "a" | "units" | "trained">,
@@ -66,7 +67,7 @@ export async function memoryPlan(
   let most = 0;
   const buffers: number[] = units.map((u) => 4 * u.length);
   const wanted = { entropy: true, topk: 0, at: 0, heads: a.heads, hidden: [] };
-  for (const shape of largestShapes(use)) {
+  for (const shape of largestShapes(a.config, use)) {
     const { forward, outputs, kept, backward } = await scoring.train({ ...shape, wanted });
     programs.push(forward, await backward(outputs.map((p) => p.name)));
     for (const { name } of kept) held.add(name).add(`kept.${name}`);
@@ -85,8 +86,13 @@ export async function memoryPlan(
     activations: most + shared(programs) + sum(programs.map((program) => own(program, held))),
     caches: cacheBytes(a.config, use),
   };
-  for (const { temporaries } of programs) buffers.push(...temporaries);
-  return { ...parts, whole: sum(Object.values(parts)), largest: Math.max(...buffers) };
+  for (const { temporaries, inputs, outputs } of programs) {
+    const apart = [...inputs, ...outputs].filter(({ name }) => !held.has(name));
+    buffers.push(...temporaries, ...apart.map((p) => roomFor(p.shape)));
+  }
+  const { kvHeads, headWidth } = a.config;
+  buffers.push(4 * decodeRows(use.rows) * servingPlaces(use.tokens) * kvHeads * headWidth);
+  return { ...parts, kept: most, whole: sum(Object.values(parts)), largest: Math.max(...buffers) };
 }
 
 /** What plans need of a GPU. */
@@ -97,16 +103,17 @@ const halvings = 5;
 
 /**
  * The plan of what fits.
- * @param kind whose weights are in use already. @throws WhetstoneError `device.full`, with what would fit.
+ * @param inUse bytes of it that are in use already. @throws WhetstoneError `device.full`, with what would fit.
  */
-export async function requireMemory(
+export async function requireDeviceMemory(
   kind: Pick<Kind, "a" | "units" | "trained">,
   use: MemoryUse,
+  inUse: number,
   gpu: PlannedGpu,
   settings: GpuSettings,
 ): Promise<MemoryPlan> {
-  const fits = async ({ whole, weights, largest }: MemoryPlan): Promise<boolean> =>
-    largest <= gpu.adapter.largest && (await gpu.hasRoom(whole - weights));
+  const fits = async ({ whole, largest }: MemoryPlan): Promise<boolean> =>
+    largest <= gpu.adapter.largest && (await gpu.hasRoom(whole - inUse));
   const planned = await memoryPlan(kind, use, gpu, settings);
   if (await fits(planned)) return planned;
   const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
@@ -116,19 +123,28 @@ export async function requireMemory(
   const full = (fix: string): WhetstoneError =>
     new WhetstoneError("device.full", {
       where: `local engine on ${gpu.adapter.name}`,
-      got: `training that takes up to ${gib(planned.whole)} (${parts}), in one piece up to ${gib(planned.largest)}`,
-      expected: `as much as the device can give, in pieces of at most ${gib(gpu.adapter.largest)}`,
+      ...(planned.largest > gpu.adapter.largest
+        ? {
+            got: `training with an array of ${gib(planned.largest)}`,
+            expected: `arrays of at most ${gib(gpu.adapter.largest)}`,
+          }
+        : {
+            got: `training that takes up to ${gib(planned.whole)} (${parts})`,
+            expected: "as much as the device can give",
+          }),
       fix,
     });
-  for (let k = 1; k <= halvings && settings.memory !== undefined; k++) {
-    const memory = settings.memory / 2 ** k;
-    const places = Math.max(64, Math.floor(use.places / 2 ** k));
-    const less = await memoryPlan(kind, { ...use, places }, gpu, { ...settings, memory });
-    if (!(await fits(less))) continue;
-    throw full(`With --memory ${Math.floor(memory / 2 ** 20)} it takes ${gib(less.whole)}, which fits.`);
+  const others = `${kind.a.adapter ? "use" : "train an adapter (--lora 16), use"} a shorter context (--context-tokens), fewer conversations at once (--concurrency), or a smaller model`;
+  const { memory = 0 } = settings;
+  // where the number of positions was stated, memory has no say in it
+  if (use.places !== placesFor(kind.a, memory, "gpu"))
+    throw full(`Use smaller micro-batches (microBatchTokens), ${others}.`);
+  for (let k = 1; k <= halvings; k++) {
+    const less = Math.floor(memory / 2 ** k);
+    const places = placesFor(kind.a, less, "gpu");
+    const plan = await memoryPlan(kind, { ...use, places }, gpu, { ...settings, memory: less });
+    if (await fits(plan))
+      throw full(`With --memory ${Math.floor(less / 2 ** 20)} it takes ${gib(plan.whole)}, which fits.`);
   }
-  const lora = kind.a.adapter ? "" : "train an adapter (--lora 16), ";
-  throw full(
-    `Less memory for activations is not enough: ${lora}use a shorter context, fewer conversations at once, or a smaller model.`,
-  );
+  throw full(`Less --memory for activations is not enough: ${others}.`);
 }

@@ -6,7 +6,7 @@ import type { Weights } from "../parameters.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { type Device, type GpuSettings, type Kind, kindOf, type Running, type State } from "./kind.ts";
 import { gpuPool, heldArrays } from "./memory.ts";
-import { requireMemory } from "./memoryPlan.ts";
+import { requireDeviceMemory } from "./memoryPlan.ts";
 import { passesOf } from "./passes.ts";
 import { gpuReadings } from "./readings.ts";
 import { clearGradients, stepsOf, zeroMoments } from "./steps.ts";
@@ -95,7 +95,15 @@ function gpuModel(kind: Kind, device: Device, state: State): DeviceModel {
         codec,
         pool: device.pools.caches,
       }),
-    memory: (use) => requireMemory(kind, use, device.gpu, device.settings),
+    async memory(use) {
+      const { first, second } = state.moments ?? { first: new Map(), second: new Map() };
+      const inUse = [state.weights, first, second].flatMap((arrays) => [...arrays.values()]);
+      const bytes = inUse.reduce((sum, { length }) => sum + 4 * length, 0);
+      const plan = await requireDeviceMemory(kind, use, bytes, device.gpu, device.settings);
+      device.pools.kept.bound(plan.kept);
+      device.pools.caches.bound(plan.caches);
+      return plan;
+    },
     drop() {
       forget();
       clearGradients(m);
