@@ -63,6 +63,7 @@ const long = [
   "test/engine/local/ending.test.ts",
   "test/engine/local/gguf.test.ts",
   "test/engine/local/invariance.test.ts",
+  "test/engine/local/memoryPlan.test.ts",
   "test/engine/tinker/model.test.ts",
   "test/engine/tinker/probe.test.ts",
   "test/engine/tinker/server.test.ts",

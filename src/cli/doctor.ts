@@ -3,10 +3,11 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, s
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { gibibytes } from "../common/text/gibibytes.ts";
 import { messageOf } from "../core/errors.ts";
 import { openRunStore } from "../store/runStore.ts";
 import { nodeTooOld } from "./nodeVersion.ts";
-import { addCommand, folded, gibibytes, type Io, paint } from "./output.ts";
+import { addCommand, folded, type Io, paint } from "./output.ts";
 
 interface Finding {
   readonly what: string;

@@ -1,10 +1,12 @@
 /** What an iteration was expected to take, and what it took, in words. */
+
 import { mean } from "../common/statistics/statistics.ts";
 import { counted } from "../common/text/counted.ts";
+import { gibibytes } from "../common/text/gibibytes.ts";
 import type { Metric } from "../store/runStore.ts";
 import type { IterationCost } from "../train/estimate.ts";
 import type { RunEvent } from "../train/events.ts";
-import { duration, gibibytes } from "./output.ts";
+import { duration } from "./output.ts";
 
 const said = ({ seconds, bytes }: IterationCost): string =>
   `${duration(seconds)} and ${gibibytes(bytes)} of memory`;

@@ -1,10 +1,11 @@
 /** What a run shows while it goes: one live block on a terminal, plain lines elsewhere. */
 
 import { counted } from "../common/text/counted.ts";
+import { gibibytes } from "../common/text/gibibytes.ts";
 import type { RunEvent } from "../train/events.ts";
 import { sparkline } from "./chart.ts";
 import { estimateLine } from "./estimateLine.ts";
-import { duration, folded, gibibytes, type Io, interval, number, paint, percent } from "./output.ts";
+import { duration, folded, type Io, interval, number, paint, percent } from "./output.ts";
 
 export interface View {
   show(event: RunEvent): void;

@@ -22,7 +22,7 @@ const { runCommand } = await import("./program.ts");
 const args = process.argv.slice(2);
 process.exitCode = await runCommand(args);
 // a judge in a file may have left a timer or a connection, which would keep the process up after the report
-if (args.includes("judge")) {
+if (args.find((arg) => !arg.startsWith("-")) === "judge") {
   setInterval(() => {
     if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
   }, 500).unref();

@@ -180,8 +180,6 @@ export function number(x: number): string {
   return Math.abs(x) >= 1000 ? x.toFixed(0) : String(Number(x.toPrecision(3)));
 }
 
-export const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
-
 /** 0.4 s, 42 s, 3 min 05 s, 2 h 10 min. */
 export function duration(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";

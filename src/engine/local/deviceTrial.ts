@@ -1,4 +1,5 @@
 /** Runs as a separate process. Exit code 0: the given device works, and what it is stands on standard output; else the reason does. */
+import { gibibytes } from "../../common/text/gibibytes.ts";
 import { messageOf } from "../../core/errors.ts";
 import { input } from "../../tensor/graph.ts";
 import { matmul } from "../../tensor/ops/matmul.ts";
@@ -33,7 +34,7 @@ async function tryGpu(): Promise<string> {
   requireRight((await fromGpu(gpu, small.run(feeds).product!))[0]);
   const { name, software, largest } = gpu.adapter;
   const facts = [name, `${gpu.cores ? "tensor cores, --precision f16" : "no tensor cores"}`];
-  facts.push(`tensors up to ${(largest / 2 ** 30).toFixed(1)} GiB`);
+  facts.push(`tensors up to ${gibibytes(largest)}`);
   if (software) return [...facts, "a software adapter"].join(", ");
   for (const precision of gpu.cores ? (["f32", "f16"] as const) : (["f32"] as const)) {
     const x = input("x", [timed, timed]);

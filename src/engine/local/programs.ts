@@ -7,8 +7,7 @@ import { sizeOf } from "../../tensor/shape.ts";
 import { type OutputRequest, type ScoringGraph, scoringGraph } from "./decoder.ts";
 import { type Architecture, type Layout, wholeStacks } from "./parameters.ts";
 
-/** A forward program that keeps the intermediate values that its backward programs read. */
-/** @template S what runs a program. */
+/** A forward program that keeps the intermediate values that its backward programs read. @template S what runs a program. */
 export interface TrainingPrograms<S = Session> {
   /** See `scoringGraph` for feeds and outputs; also gives `kept`. */
   readonly forward: S;

@@ -10,9 +10,9 @@ import {
   requireDeviceMemory,
 } from "../../../src/engine/local/gpu/memoryPlan.ts";
 import { gpuDevice } from "../../../src/engine/local/gpu/model.ts";
-import { unitsOf } from "../../../src/engine/local/gpu/units.ts";
+import { trainedUnits, unitsOf } from "../../../src/engine/local/gpu/units.ts";
 import { gridOf, largestShapes, packRows, placesFor } from "../../../src/engine/local/packing.ts";
-import { type Architecture, firstWeights, trainedParameters } from "../../../src/engine/local/parameters.ts";
+import { type Architecture, firstWeights } from "../../../src/engine/local/parameters.ts";
 import { sampler } from "../../../src/engine/local/sampler.ts";
 import { livelyWeights, tinyConfig } from "./support.ts";
 
@@ -40,11 +40,7 @@ const smol: DecoderConfig = {
   contextTokens: 8192,
 };
 
-const kindOf = (a: Architecture) => {
-  const units = unitsOf(a);
-  const steps = new Set(trainedParameters(a).map((p) => p.name));
-  return { a, units, trained: units.filter((u) => steps.has(u.parts[0]!.name)) };
-};
+const kindOf = (a: Architecture) => ({ a, units: unitsOf(a), trained: trainedUnits(a) });
 const whole = kindOf({ config: smol, heads: [] });
 const adapted = kindOf({
   config: smol,

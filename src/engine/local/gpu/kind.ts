@@ -7,14 +7,14 @@ import {
   gpuProgram,
   type ProgramOptions,
 } from "../../../tensor/wgsl/program.ts";
-import { type Architecture, trainedParameters } from "../parameters.ts";
+import type { Architecture } from "../parameters.ts";
 import type { Precision } from "../precision.ts";
 import { type Maker, type ScoringPrograms, scoringPrograms } from "../programs.ts";
 import { type RotaryTable, rotaryTable } from "../rotaryTables.ts";
 import type { Arithmetic } from "./arithmetic.ts";
 import type { HeldArrays, Pool } from "./memory.ts";
 import { type SamplingPrograms, samplingPrograms } from "./readings.ts";
-import { type Arrays, type Unit, unitsOf } from "./units.ts";
+import { type Arrays, trainedUnits, type Unit, unitsOf } from "./units.ts";
 
 export interface GpuSettings {
   /** "f16": products by tensor cores, where the adapter has them; weights and sums stay in 32 bits. */
@@ -66,12 +66,10 @@ export function kindOf(a: Architecture, { gpu, arena, settings, programs }: Devi
       made.release();
     },
   });
-  const units = unitsOf(a);
-  const steps = new Set(trainedParameters(a).map((p) => p.name));
   return {
     a,
-    units,
-    trained: units.filter((u) => steps.has(u.parts[0]!.name)),
+    units: unitsOf(a),
+    trained: trainedUnits(a),
     ...programsOf(a, settings, maker),
     table: rotaryTable(a.config),
   };

@@ -1,4 +1,5 @@
 /** What training a model takes of a GPU's memory, worked out from its graphs before anything of it is allocated. */
+import { gibibytes } from "../../../common/text/gibibytes.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
 import type { Port } from "../../../tensor/compile.ts";
 import type { Gpu } from "../../../tensor/wgsl/device.ts";
@@ -116,20 +117,19 @@ export async function requireDeviceMemory(
     largest <= gpu.adapter.largest && (await gpu.hasRoom(whole - inUse));
   const planned = await memoryPlan(kind, use, gpu, settings);
   if (await fits(planned)) return planned;
-  const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
   const parts = (["weights", "gradients", "moments", "activations", "caches"] as const)
-    .map((part) => `${part} ${gib(planned[part])}`)
+    .map((part) => `${part} ${gibibytes(planned[part])}`)
     .join(", ");
   const full = (fix: string): WhetstoneError =>
     new WhetstoneError("device.full", {
       where: `local engine on ${gpu.adapter.name}`,
       ...(planned.largest > gpu.adapter.largest
         ? {
-            got: `training with an array of ${gib(planned.largest)}`,
-            expected: `arrays of at most ${gib(gpu.adapter.largest)}`,
+            got: `training with an array of ${gibibytes(planned.largest)}`,
+            expected: `arrays of at most ${gibibytes(gpu.adapter.largest)}`,
           }
         : {
-            got: `training that takes up to ${gib(planned.whole)} (${parts})`,
+            got: `training that takes up to ${gibibytes(planned.whole)} (${parts})`,
             expected: "as much as the device can give",
           }),
       fix,
@@ -144,7 +144,9 @@ export async function requireDeviceMemory(
     const places = placesFor(kind.a, less, "gpu");
     const plan = await memoryPlan(kind, { ...use, places }, gpu, { ...settings, memory: less });
     if (await fits(plan))
-      throw full(`With --memory ${Math.floor(less / 2 ** 20)} it takes ${gib(plan.whole)}, which fits.`);
+      throw full(
+        `With --memory ${Math.floor(less / 2 ** 20)} it takes ${gibibytes(plan.whole)}, which fits.`,
+      );
   }
   throw full(`Less --memory for activations is not enough: ${others}.`);
 }

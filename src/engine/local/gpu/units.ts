@@ -1,6 +1,12 @@
 /** The arrays on a GPU that the graphs of an architecture read. */
 import type { GpuArray } from "../../../tensor/wgsl/device.ts";
-import { type Architecture, allParameters, type Weights, wholeStacks } from "../parameters.ts";
+import {
+  type Architecture,
+  allParameters,
+  trainedParameters,
+  type Weights,
+  wholeStacks,
+} from "../parameters.ts";
 import type { HeldArrays } from "./memory.ts";
 
 /** An array on the device: one parameter, or several that graphs read as one. */
@@ -27,6 +33,12 @@ export function unitsOf(a: Architecture): Unit[] {
     units.set(name, unit);
   }
   return [...units.values()];
+}
+
+/** Those of them that training changes. */
+export function trainedUnits(a: Architecture): Unit[] {
+  const trained = new Set(trainedParameters(a).map((p) => p.name));
+  return unitsOf(a).filter((u) => trained.has(u.parts[0]!.name));
 }
 
 /** By the names of units. */
