@@ -5,17 +5,23 @@ import { ours, pythonPeer } from "./contestants.ts";
 import type { Bench } from "./main.ts";
 import { alternate, type Entrant } from "./measure.ts";
 import type { IterationMeasure, IterationOrder } from "./our-iteration.ts";
-import { sizes, taskTexts } from "./workload.ts";
+import { type SizeName, sizes, taskTexts } from "./workload.ts";
 
-const tasksPerIteration = 8;
-const groupSize = 8;
-const maxTokens = 32;
+type Shape = Pick<IterationOrder, "tasksPerIteration" | "groupSize" | "maxTokens" | "lora">;
+
+/** The large size is trained as its users do, with an adapter. */
+const shapeOf = (size: SizeName): Shape =>
+  size === "135M"
+    ? { tasksPerIteration: 4, groupSize: 8, maxTokens: 48, lora: 16 }
+    : { tasksPerIteration: 8, groupSize: 8, maxTokens: 32 };
 
 export const iterationBench: Bench = {
   peers: ["trl"],
   async run(options) {
     for (const size of options.sizes) {
       const folder = join(options.scratch, `iteration-${size}`);
+      const shape = shapeOf(size);
+      const { tasksPerIteration, groupSize, maxTokens, lora } = shape;
       const us = ours(options);
       const peers = options.peers.map(() => pythonPeer("TRL", "iteration.py", options));
       const sides = [us, ...peers];
@@ -26,20 +32,20 @@ export const iterationBench: Bench = {
         folder,
         scratch: options.scratch,
         texts: taskTexts(sizes[size].vocabulary, 64),
-        groupSize,
-        maxTokens,
-        tasksPerIteration,
+        ...shape,
       };
       for (const side of sides) await side.ask({ run: "start", ...order });
 
       const outside: number[] = [];
       const lengths: Record<string, number[]> = {};
+      const peaks: Record<string, number[]> = {};
       const entrants: Entrant[] = sides.map((side) => ({
         name: side.name,
         run: async (times) => {
           const done = await side.ask<IterationMeasure>({ run: "iterate", times });
           if (side === us) outside.push((100 * done.outside) / done.seconds);
           (lengths[side.name] ??= []).push(done.tokens / times / (tasksPerIteration * groupSize));
+          peaks[side.name] = [done.peak];
           return done;
         },
       }));
@@ -50,24 +56,34 @@ export const iterationBench: Bench = {
           run: async (times) => ({ seconds: (await e.run(times)).seconds, tokens: times }),
         }),
       );
+      const what = lora === undefined ? size : `${size}, LoRA of rank ${lora}`;
       const warmUps = 3;
       const measures = await alternate(`iteration ${size}`, perIteration, { ...options, warmUps });
       options.keep("iteration", [
         {
           key: `iteration/${size}`,
           table: `One GRPO iteration, ${tasksPerIteration} prompts × ${groupSize} replies of ${maxTokens} tokens, seconds (less is better)`,
-          what: size,
+          what,
           unit: "s",
           better: "less",
           values: Object.fromEntries(
             [...measures].map(([name, of]) => [name, of.map((m) => m.seconds / m.tokens)]),
           ),
-          about: { tasksPerIteration, groupSize, maxTokens, tokensPerReply: lengths },
+          about: { ...shape, tokensPerReply: lengths },
+        },
+        {
+          key: `iteration memory/${size}`,
+          table: "Most resident memory over these iterations, MiB (less is better)",
+          what,
+          unit: "MiB",
+          better: "less",
+          values: peaks,
+          about: { ...shape },
         },
         {
           key: `outside/${size}`,
           table: "Share of our iteration outside the engine, %",
-          what: size,
+          what,
           unit: "%",
           better: "less",
           values: { whetstone: outside.slice(warmUps) },

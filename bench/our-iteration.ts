@@ -18,6 +18,8 @@ export interface IterationOrder {
   readonly groupSize: number;
   readonly maxTokens: number;
   readonly tasksPerIteration: number;
+  /** Rank of the adapter that is trained; all weights where there is none. */
+  readonly lora?: number;
 }
 
 /** Reward as in peers/iteration.py: the share of a reply's words with an even number. */
@@ -60,6 +62,8 @@ export interface IterationMeasure {
   readonly tokens: number;
   /** Seconds in which no call to the model was under way. */
   readonly outside: number;
+  /** Most resident memory of the process so far, in MiB. */
+  readonly peak: number;
 }
 
 /**
@@ -113,7 +117,7 @@ function turnstile(episodes: number) {
     watched,
     /** All episodes of the next iteration wait. */
     ready: () => arrived.promise,
-    async pass(): Promise<IterationMeasure> {
+    async pass(): Promise<Omit<IterationMeasure, "peak">> {
       outside = 0;
       tokens = 0;
       waiting = 0;
@@ -130,14 +134,17 @@ function turnstile(episodes: number) {
 }
 
 /** Requests: `start` sets a run going up to its first iteration, `iterate` lets it do some. */
-export function iterations(engineOf: (size: SizeName) => Engine) {
+export function iterations(
+  engineOf: (size: SizeName, lora?: number) => Engine,
+  memory: () => { readonly peak: number },
+) {
   let current: ReturnType<typeof turnstile> | undefined;
   let failure: Promise<never> | undefined;
   return {
     async start(order: IterationOrder) {
       const { tasksPerIteration, groupSize, folder, scratch } = order;
       const gate = turnstile(tasksPerIteration * groupSize);
-      const engine = engineOf(order.size);
+      const engine = engineOf(order.size, order.lora);
       const watchedEngine: Engine = {
         ...engine,
         create: async ({ id }) => gate.watched(await engine.open(id, folder)),
@@ -171,7 +178,7 @@ export function iterations(engineOf: (size: SizeName) => Engine) {
       await Promise.race([gate.ready(), failure]);
     },
 
-    async iterate({ times = 1 }: { times?: number }) {
+    async iterate({ times = 1 }: { times?: number }): Promise<IterationMeasure> {
       if (!current || !failure) throw new Error("no run was started");
       const sum = { seconds: 0, tokens: 0, outside: 0 };
       for (let i = 0; i < times; i++) {
@@ -180,7 +187,7 @@ export function iterations(engineOf: (size: SizeName) => Engine) {
         sum.tokens += one.tokens;
         sum.outside += one.outside;
       }
-      return sum;
+      return { ...sum, peak: memory().peak };
     },
   };
 }

@@ -34,8 +34,9 @@ function rowsNamed(name: string): Batch {
   return batch;
 }
 
-function engineOf(size: SizeName): Engine {
-  return localEngine({ size: sizes[size].decoder, tokenizer: "words", threads });
+function engineOf(size: SizeName, rank?: number): Engine {
+  const lora = rank === undefined ? {} : { lora: { rank } };
+  return localEngine({ size: sizes[size].decoder, tokenizer: "words", threads, ...lora });
 }
 
 /** Resident memory in MiB, now and at its highest. */
@@ -160,7 +161,7 @@ await serve({
     return { seconds, tokens: 2 * m * k * n * times };
   },
 
-  ...iterations(engineOf),
+  ...iterations(engineOf, memory),
 });
 await engine?.dispose();
 

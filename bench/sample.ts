@@ -19,8 +19,20 @@ const wide: readonly Shape[] = [
   { what: "64 prompts", key: "64", distinct: 64, copies: 1 },
   { what: "8 prompts × 8", key: "8x8", distinct: 8, copies: 8 },
 ];
-/** As many as llama.cpp decodes side by side. */
-const narrow: Shape = { what: "16 prompts", key: "16", distinct: 16, copies: 1 };
+/** What llama.cpp decodes side by side as well. */
+const narrow: readonly Shape[] = [{ what: "16 prompts", key: "16", distinct: 16, copies: 1 }];
+
+/** Prompts that `n` users ask at once. */
+const users = (n: number): Shape => ({
+  what: `${n} prompt${n === 1 ? "" : "s"}`,
+  key: `${n}`,
+  distinct: n,
+  copies: 1,
+});
+
+/** Which shapes are measured beside Transformers alone, and which beside llama.cpp too. */
+const shapesOf = (size: SizeName) =>
+  size === "135M" ? { wide: [], narrow: [1, 8, 32].map(users) } : { wide, narrow };
 
 /** Most probable tokens of all sides must be alike; rounding may part a pair that is nearly as probable. */
 async function requireAgreement(us: Contestant, peers: readonly Contestant[], size: SizeName): Promise<void> {
@@ -50,8 +62,9 @@ async function bestThreads(
   size: SizeName,
   threads: number,
 ): Promise<number> {
-  const prompts = samplePrompts(sizes[size].vocabulary, narrow.distinct, narrow.copies);
-  const open = (use: number) => llama.ask({ run: "open", file, tokens: contextTokens, use });
+  const parallel = Math.max(...shapesOf(size).narrow.map(({ distinct }) => distinct));
+  const prompts = samplePrompts(sizes[size].vocabulary, parallel, 1);
+  const open = (use: number) => llama.ask({ run: "open", file, tokens: contextTokens, use, parallel });
   const tried: { use: number; seconds: number }[] = [];
   for (const use of new Set([1, threads])) {
     progress(`${size}: llama.cpp tries ${use} ${use === 1 ? "thread" : "threads"}`);
@@ -119,11 +132,10 @@ export const sampleBench: Bench = {
           },
         ]);
       };
-      for (const shape of wide) await measured(shape, hasTransformers ? [us, transformers!] : [us]);
-      await measured(
-        narrow,
-        sides.filter((side) => side !== transformers || hasTransformers),
-      );
+      const shapes = shapesOf(size);
+      for (const shape of shapes.wide) await measured(shape, hasTransformers ? [us, transformers!] : [us]);
+      const all = sides.filter((side) => side !== transformers || hasTransformers);
+      for (const shape of shapes.narrow) await measured(shape, all);
       for (const side of sides) side.close();
       rmSync(folder, { recursive: true, force: true });
     }

@@ -21,6 +21,7 @@ export type { Slots } from "./core/slots.ts";
 export {
   type Ending,
   type Message,
+  paid,
   succeeded,
   type Task,
   type Tool,

@@ -12,8 +12,6 @@ const llama = await getLlama({
   logLevel: LlamaLogLevel.error,
 });
 
-/** Sequences decoded side by side. */
-const parallel = 16;
 let seed = 1;
 let model;
 let context;
@@ -37,8 +35,9 @@ const handlers = {
    * With `use` threads: on busy machines one is often faster, because threads wait for each other by spinning.
    * `adapter` is a GGUF file. By default keys and values are kept in 16 bits, which is its fastest. With `exact` they
    * stay in 32 bits; that takes attention without its fast kernel as well, which rounds them to 16 whatever the cache is.
+   * `parallel` sequences are decoded side by side.
    */
-  async open({ file, tokens, use, adapter, exact = false }) {
+  async open({ file, tokens, use, adapter, exact = false, parallel = 16 }) {
     await context?.dispose();
     await model?.dispose();
     model = await llama.loadModel({ modelPath: file, useMmap: false });

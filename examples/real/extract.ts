@@ -1,7 +1,7 @@
 // Structured extraction: a sentence in, one JSON object out, and a verifier that accepts nothing else.
 //
 //     whetstone train --env examples/real/extract.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --budget 10m
-import { defineEnvironment, type Environment, randomStream, type Task } from "../../src/index.ts";
+import { defineEnvironment, type Environment, paid, randomStream, type Task } from "../../src/index.ts";
 
 export interface Person {
   readonly name: string;
@@ -84,6 +84,8 @@ const extract: Environment<Person> = {
     },
   }),
   expert: ({ metadata: { name, age, city } }) => JSON.stringify({ name, age, city }),
+  // for methods that learn from pairs
+  prefer: async (_, first, second) => (1 + Math.sign(paid(first) - paid(second))) / 2,
 };
 
 export default defineEnvironment(extract);

@@ -4,7 +4,14 @@
 //     node examples/real/preferences.ts > pairs.jsonl
 //     whetstone import pairs.jsonl --from trl --store runs/pairs.sqlite
 //     whetstone train --from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 16 --iterations 20
-import { defineEnvironment, type Environment, randomStream, shuffled, type Task } from "../../src/index.ts";
+import {
+  defineEnvironment,
+  type Environment,
+  paid,
+  randomStream,
+  shuffled,
+  type Task,
+} from "../../src/index.ts";
 
 interface Question {
   readonly answer: string;
@@ -55,6 +62,8 @@ const shop: Environment<Question> = {
     },
   }),
   expert: ({ metadata: { answer } }) => `${answer}.`,
+  // what customers would say of two replies, for methods that ask while they train
+  prefer: async (_, first, second) => (1 + Math.sign(paid(first) - paid(second))) / 2,
 };
 
 export default defineEnvironment(shop);

@@ -26,4 +26,4 @@ export { signalValue } from "./signal.ts";
 export type * from "./slots.ts";
 export * from "./trainingExamples.ts";
 export type * from "./types.ts";
-export { actionTokens, succeeded } from "./types.ts";
+export { actionTokens, paid, succeeded } from "./types.ts";
