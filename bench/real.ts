@@ -20,13 +20,13 @@ import { progress } from "./report.ts";
 const recipes: Readonly<Record<string, string>> = {
   extract: "--env examples/real/extract.ts --lora 16 --budget 10m",
   tools:
-    "--env examples/real/tools.ts --method ahpo --tools-in-text --lora 16 --tasks 4 --set groupSize=4 --budget 6m",
-  selfcorrect: "--env examples/real/selfcorrect.ts --method critique-grpo --lora 16 --tasks 4 --budget 5m",
+    "--env examples/real/tools.ts --method ahpo --tools-in-text --lora 16 --tasks 4 --set groupSize=4 --eval-tasks 40 --budget 5m",
+  selfcorrect: "--env examples/real/selfcorrect.ts --method critique-grpo --lora 16 --tasks 4 --budget 4m",
   preferences:
     "--from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
   "distil-sft": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 40",
   "distil-sdpo": "--env examples/real/distil.ts --method sdpo --lora 16 --budget 10m",
-  unlearn: "--env examples/real/unlearn.ts --lora 16 --tasks 8 --budget 6m",
+  unlearn: "--env examples/real/unlearn.ts --lora 16 --tasks 8 --budget 4m",
 };
 
 /** One run of a recipe. */

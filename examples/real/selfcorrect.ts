@@ -2,7 +2,7 @@
 // is learnt as if it had been the first one (Critique-GRPO). The task is that of extract.ts, and so is what is measured: the first
 // reply, without any message.
 //
-//     whetstone train --env examples/real/selfcorrect.ts --method critique-grpo --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 4 --budget 5m
+//     whetstone train --env examples/real/selfcorrect.ts --method critique-grpo --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 4 --budget 4m
 import { defineEnvironment, type Environment } from "../../src/index.ts";
 import extract, { keys, type Person } from "./extract.ts";
 

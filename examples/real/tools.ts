@@ -2,7 +2,7 @@
 // Every task has a price of its own, so that none can be known. SmolLM2's chat template has no place for tools: they are
 // written into the messages.
 //
-//     whetstone train --env examples/real/tools.ts --method ahpo --model SmolLM2-135M-Instruct.Q4_1.gguf --tools-in-text --lora 16 --tasks 4 --set groupSize=4 --budget 6m
+//     whetstone train --env examples/real/tools.ts --method ahpo --model SmolLM2-135M-Instruct.Q4_1.gguf --tools-in-text --lora 16 --tasks 4 --set groupSize=4 --eval-tasks 40 --budget 5m
 import OpenAI from "openai";
 import { type AgentCall, agent, randomStream } from "../../src/index.ts";
 

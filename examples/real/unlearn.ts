@@ -2,7 +2,7 @@
 // questions about other countries hold everything else in place. This unlearns what the model says: the weights may still know.
 // Split "forget" asks for the fact in words never trained on, "retain" for countries never trained on.
 //
-//     whetstone train --env examples/real/unlearn.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 8 --budget 6m
+//     whetstone train --env examples/real/unlearn.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 8 --budget 4m
 import { defineEnvironment, type Environment, type Task } from "../../src/index.ts";
 
 interface Fact {
