@@ -25,8 +25,13 @@ const recipes: Readonly<Record<string, string>> = {
   preferences:
     "--from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
   "distil-sft": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 40",
-  "distil-sdpo": "--env examples/real/distil.ts --method sdpo --lora 16 --budget 10m",
+  "distil-sdpo": "--env examples/real/distil.ts --method sdpo --lora 16 --tasks 8 --budget 4m",
   unlearn: "--env examples/real/unlearn.ts --lora 16 --tasks 8 --budget 4m",
+};
+
+/** What a recipe does before it is measured: its model is then the one that came of this. */
+const before: Readonly<Record<string, string>> = {
+  "distil-sdpo": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 15",
 };
 
 /** One run of a recipe. */
@@ -77,18 +82,31 @@ function importPairs(folder: string): void {
   });
 }
 
+/** Arguments of `whetstone train`. */
+const trainArguments = (options: string, from: string, seed: number, out: string): string[] => [
+  main,
+  "train",
+  ...options.split(" ").map((word) => (word.startsWith("examples/") ? join(root, word) : word)),
+  ...["--model", from, "--seed", `${seed}`, "--out", out, "--json"],
+];
+
 async function run(name: string, seed: number): Promise<Run> {
   const options = recipes[name]!;
+  const first = before[name];
   const folder = mkdtempSync(join(tmpdir(), "whetstone-real-"));
   try {
     if (name === "preferences") importPairs(folder);
+    const given = resolve(model);
+    if (first !== undefined) {
+      const args = trainArguments(first, given, seed, "runs/first");
+      execFileSync(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+    }
+    const from = first === undefined ? given : "runs/first/final";
     const began = performance.now();
-    const args = options.split(" ").map((word) => (word.startsWith("examples/") ? join(root, word) : word));
-    const child = spawn(
-      process.execPath,
-      [main, "train", ...args, "--model", resolve(model), "--seed", `${seed}`, "--out", "runs/run", "--json"],
-      { cwd: folder, stdio: ["ignore", "pipe", "inherit"] },
-    );
+    const child = spawn(process.execPath, trainArguments(options, from, seed, "runs/run"), {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let peakGiB = 0;
     const watch = setInterval(() => (peakGiB = Math.max(peakGiB, peakOf(child.pid!))), 1000);
     let text = "";
@@ -109,7 +127,7 @@ async function run(name: string, seed: number): Promise<Run> {
     return {
       recipe: name,
       seed,
-      command: `whetstone train ${options} --model ${basename(model)} --seed ${seed}`,
+      command: `whetstone train ${options} --model ${first === undefined ? basename(model) : from} --seed ${seed}`,
       machine: `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores`,
       date: new Date().toISOString(),
       trainingMinutes: training / 60,
@@ -188,7 +206,8 @@ const measured = [
   table(runs),
 ].join("\n\n");
 const commands = Object.entries(recipes).map(
-  ([name, options]) => `- ${name}: \`whetstone train ${options}\``,
+  ([name, options]) =>
+    `- ${name}: \`whetstone train ${options}\`${before[name] === undefined ? "" : `, from the model of \`whetstone train ${before[name]}\``}`,
 );
 const page = [
   "# Recipes with a real model",

@@ -1,10 +1,10 @@
 // Distilling a larger model's replies: how it sorts the tickets of a help desk. replies.jsonl holds replies that a larger model
 // wrote once; calls of yours that the gateway recorded are such a file after `whetstone export --to messages`.
-// By imitation (sft), and on-policy: the model writes, and is drawn towards what it would have written had it seen the larger
-// model's reply (sdpo).
+// By imitation (sft), and from there on-policy: the model writes, and is drawn towards what it would have written had it seen a
+// reply that was right (sdpo).
 //
 //     whetstone train --env examples/real/distil.ts --method sft --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 16 --iterations 40
-//     whetstone train --env examples/real/distil.ts --method sdpo --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --budget 10m
+//     whetstone train --env examples/real/distil.ts --method sdpo --model RUN/final --lora 16 --tasks 8 --budget 4m
 import { readFileSync } from "node:fs";
 import { defineEnvironment, type Environment, type Task } from "../../src/index.ts";
 

@@ -33,6 +33,7 @@ export const notRun: Readonly<Record<string, string>> = {
   "docs/gpu.md#3": "Chromium's graphics driver; the same files are part of the tests where there is one",
   "docs/real-models.md#1": "a download of 92 MB",
   "docs/real-models.md#2": "it trains a pretrained model, of that download, for minutes",
+  "docs/real-models.md#3": "the same",
   "site/index.md#1": "`npm start` takes minutes, and `npm test` is what runs this",
 };
 
