@@ -135,19 +135,21 @@ function turnstile(episodes: number) {
 
 /** Requests: `start` sets a run going up to its first iteration, `iterate` lets it do some. */
 export function iterations(
-  engineOf: (size: SizeName, lora?: number) => Engine,
+  engineOf: (size: SizeName) => Engine,
+  adaptedFrom: (folder: string, rank: number) => Engine,
   memory: () => { readonly peak: number },
 ) {
   let current: ReturnType<typeof turnstile> | undefined;
   let failure: Promise<never> | undefined;
   return {
     async start(order: IterationOrder) {
-      const { tasksPerIteration, groupSize, folder, scratch } = order;
+      const { tasksPerIteration, groupSize, folder, scratch, lora } = order;
       const gate = turnstile(tasksPerIteration * groupSize);
-      const engine = engineOf(order.size, order.lora);
+      const engine = lora === undefined ? engineOf(order.size) : adaptedFrom(folder, lora);
       const watchedEngine: Engine = {
         ...engine,
-        create: async ({ id }) => gate.watched(await engine.open(id, folder)),
+        create: async (request) =>
+          gate.watched(await (lora === undefined ? engine.open(request.id, folder) : engine.create(request))),
       };
       const run = train(
         {

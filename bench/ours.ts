@@ -34,10 +34,12 @@ function rowsNamed(name: string): Batch {
   return batch;
 }
 
-function engineOf(size: SizeName, rank?: number): Engine {
-  const lora = rank === undefined ? {} : { lora: { rank } };
-  return localEngine({ size: sizes[size].decoder, tokenizer: "words", threads, ...lora });
+function engineOf(size: SizeName): Engine {
+  return localEngine({ size: sizes[size].decoder, tokenizer: "words", threads });
 }
+
+/** An adapter of this rank on the weights in a folder. */
+const adaptedFrom = (from: string, rank: number): Engine => localEngine({ from, lora: { rank }, threads });
 
 /** Resident memory in MiB, now and at its highest. */
 function memory(): { now: number; peak: number } {
@@ -161,7 +163,7 @@ await serve({
     return { seconds, tokens: 2 * m * k * n * times };
   },
 
-  ...iterations(engineOf, memory),
+  ...iterations(engineOf, adaptedFrom, memory),
 });
 await engine?.dispose();
 
