@@ -17,7 +17,7 @@ import {
   saveForSamplerResponse,
 } from "./protocol.ts";
 import type { Session } from "./session.ts";
-import { floatArray } from "./tensors.ts";
+import { floatArray, tensorOf } from "./tensors.ts";
 import { type Answer, type Body, checked, failed } from "./transport.ts";
 
 export interface Trainer {
@@ -111,11 +111,19 @@ async function submitForward(session: Session, pass: Pass): Promise<Submitted | 
   return id === undefined ? undefined : { path, body, id };
 }
 
-/** A pass with gradients. Those of a forward pass are zeros, since its weights are. */
+/** A pass with gradients: of 0 in place of a forward pass. */
 async function backwardOf({ over }: Session, pass: Pass): Promise<Submitted> {
   const path = "forward_backward";
-  const body = { json: passJson({ ...pass, forward_only: false }) };
+  const data = pass.forward_only ? pass.data.map(weightless) : pass.data;
+  const body = { json: passJson({ ...pass, data, forward_only: false }) };
   return { path, body, id: await submit(over, path, body) };
+}
+
+/** A datum that adds nothing to any gradient of `cross_entropy`. */
+function weightless({ model_input, loss_fn_inputs }: Datum): Datum {
+  const { data = [], shape = [0] } = loss_fn_inputs.target_tokens ?? {};
+  const weights = tensorOf("float32", new Float32Array(data.length), shape);
+  return { model_input, loss_fn_inputs: { ...loss_fn_inputs, weights } };
 }
 
 /** Of an adapter in PEFT: alpha as on the hosted service, and no dropout, which would scatter log-probabilities. */
