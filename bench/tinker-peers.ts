@@ -3,7 +3,7 @@
  * of GRPO and SFT by `whetstone train`.
  *
  *     sh bench/peers/tinker-servers.sh FOLDER
- *     node bench/tinker-peers.ts --venvs FOLDER [--servers whetstone,skyrl,tuft] [--iterations 15] [--seeds 2]
+ *     node bench/tinker-peers.ts --venvs FOLDER [--servers whetstone,skyrl,tuft,open-rl] [--iterations 15] [--seeds 2]
  *
  * The model is a tiny one that a short run of SFT made here and `whetstone export` wrote. Writes
  * bench/results/tinker-peers.json and, as a page, .md, with the reason where a server could not be run. A server that is not

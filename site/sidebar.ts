@@ -73,6 +73,7 @@ export const sidebar: readonly Group[] = [
       { text: "Engine", link: "/engine.md" },
       { text: "On a GPU", link: "/gpu.md" },
       { text: "To a cluster", link: "/cluster.md" },
+      { text: "On Kubernetes", link: "/kubernetes.md" },
       { text: "Tinker API", link: "/tinker.md" },
       { text: "A hundred nodes", link: "/scale.md" },
     ],

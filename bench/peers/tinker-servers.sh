@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes Python environments with other people's servers of the Tinker API, as they are published: FOLDER/skyrl and
-# FOLDER/tuft, or the one that is named. Needs Python 3.12 (PYTHON says where, if `python3.12` is not it), 6 GB of disk for
-# SkyRL and 10 GB for TuFT, which brings vLLM and CUDA along. FOLDER/tuft-on-cpu has what that needs where there is no GPU:
+# Makes Python environments with other people's servers of the Tinker API, as they are published: FOLDER/skyrl, FOLDER/tuft
+# and FOLDER/open-rl, or the one that is named. Needs Python 3.12 (PYTHON says where, if `python3.12` is not it), 6 GB of disk for
+# SkyRL, 2 GB for Open-RL and 10 GB for TuFT, which brings vLLM and CUDA along. Open-RL is in no registry: OPEN_RL names a clone of
+# https://github.com/gke-labs/open-rl, or its address is used. FOLDER/tuft-on-cpu has what that needs where there is no GPU:
 # vLLM as it is built for CPUs, and the plugins in tuft_on_cpu. An environment that is there already is brought up to date.
 #
-#     sh bench/peers/tinker-servers.sh FOLDER [skyrl] [tuft]
+#     sh bench/peers/tinker-servers.sh FOLDER [skyrl] [tuft] [open-rl]
 set -eu
 folder="$1"
 shift
@@ -29,13 +30,24 @@ tuft() {
   "$folder/tuft/bin/pip" list 2>/dev/null | grep -E '^(tuft|tinker|torch|transformers|vllm|ray) '
 }
 
+open_rl() {
+  "$python" -m venv "$folder/open-rl"
+  [ -d "$folder/open-rl-source" ] || git clone --quiet "${OPEN_RL:-https://github.com/gke-labs/open-rl}" "$folder/open-rl-source"
+  git -C "$folder/open-rl-source" checkout --quiet bfc0f09
+  # what its extra `cpu` names, with the versions of the other benches
+  "$folder/open-rl/bin/pip" install --quiet --requirement "$here/requirements.txt" fastapi uvicorn httpx 'redis>=5' \
+    opentelemetry-sdk opentelemetry-instrumentation-fastapi opentelemetry-exporter-gcp-trace
+  "$folder/open-rl/bin/pip" list 2>/dev/null | grep -E '^(torch|transformers|peft|fastapi) '
+}
+
 mkdir -p "$folder"
-[ $# -gt 0 ] || set -- skyrl tuft
+[ $# -gt 0 ] || set -- skyrl tuft open-rl
 for server in "$@"; do
   case "$server" in
     skyrl | tuft) "$server" ;;
+    open-rl) open_rl ;;
     *)
-      echo "$server is none of skyrl and tuft" >&2
+      echo "$server is none of skyrl, tuft and open-rl" >&2
       exit 2
       ;;
   esac

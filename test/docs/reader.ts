@@ -31,6 +31,8 @@ export const notRun: Readonly<Record<string, string>> = {
   "docs/closed-loop.md#2": "minutes to hours; the block above is the same in seconds",
   "docs/gpu.md#2": "a GPU",
   "docs/gpu.md#3": "Chromium's graphics driver; the same files are part of the tests where there is one",
+  "docs/kubernetes.md#1": "a cluster",
+  "docs/kubernetes.md#2": "the same",
   "docs/real-models.md#1": "a download of 92 MB",
   "docs/real-models.md#2": "it trains a pretrained model, of that download, for minutes",
   "docs/real-models.md#3": "the same",

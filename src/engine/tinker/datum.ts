@@ -23,6 +23,14 @@ function shifted(rows: TokenRows, r: number) {
 const eachRow = <T>(rows: TokenRows, make: (r: number) => T): T[] =>
   Array.from({ length: rowCount(rows) }, (_, r) => make(r));
 
+/** One row of which every token after the first is a target. */
+export const wholeRow = (tokens_N: Int32Array): TokenRows => ({
+  tokens_N,
+  rowOffset: Int32Array.of(0, tokens_N.length),
+  target_A: Int32Array.from({ length: tokens_N.length - 1 }, (_, i) => i + 1),
+  targetOffset: Int32Array.of(0, tokens_N.length - 1),
+});
+
 /** For a forward pass: `cross_entropy` with weights of 0. */
 export function scoringData(rows: TokenRows): Datum[] {
   return eachRow(rows, (r) => {

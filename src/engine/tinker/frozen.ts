@@ -2,6 +2,7 @@
 import type { TokenRows } from "../../core/batch.ts";
 import type { Frozen } from "../../core/model.ts";
 import type { Outputs, Wanted } from "../../core/outputs.ts";
+import { atTargets, scoringData } from "./datum.ts";
 import { type Sampler, spread } from "./sampler.ts";
 import { begin, forget, openSamplers, type Saved, type TinkerParts, writeSaved } from "./savedModel.ts";
 import type { Trainer } from "./trainer.ts";
@@ -46,7 +47,12 @@ export function frozenModel(
     sample: (requests) => over((one) => one.sample(requests, version)),
     async score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
       requireOutputs(want, new Set());
-      return { logp: await over((one) => one.score(rows)), heads: {} };
+      const sampled = await over((one) => one.score(rows));
+      const trainer = sampled ? undefined : await holder;
+      const logp =
+        sampled ?? (trainer && atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true)));
+      if (logp) return { logp, heads: {} };
+      throw without("freeze", "log-probabilities of a prompt");
     },
     async blend() {
       throw without("freeze with blending", "a request to blend weights");

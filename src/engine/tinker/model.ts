@@ -158,7 +158,7 @@ function snapshots({ parts, findings, forward }: SnapshotOptions) {
     const proven = Promise.all(
       samplers.map(async (sampler) => {
         const [sampled, now, before] = await Promise.all([sampler.score(asked.row), logp, asked.logp]);
-        requireFresh(sampled, now, before, noiseOf(findings?.samplerGap));
+        if (sampled) requireFresh(sampled, now, before, noiseOf(findings?.samplerGap));
       }),
     );
     proven.catch(() => undefined); // reported to the sampling calls

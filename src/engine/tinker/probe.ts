@@ -3,7 +3,7 @@ import { z } from "zod";
 import { concatIds } from "../../common/tokens/sequence.ts";
 import type { TokenRows } from "../../core/batch.ts";
 import type { Codec } from "../../core/model.ts";
-import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
+import { atTargets, carrierData, type Reduction, scoringData, wholeRow } from "./datum.ts";
 import type { Datum } from "./protocol.ts";
 import { type Measured, nearer, responses } from "./responses.ts";
 import { openSampler, type Sampler } from "./sampler.ts";
@@ -35,8 +35,11 @@ export const findings = z.object({
   keeps: z.boolean().default(true),
   /** Largest difference between the log-probabilities of the trainer and of its sampler, nats. */
   samplerGap: z.number(),
-  /** The same for the trainer's log-probabilities before the steps: larger if the sampler has the current weights. */
-  staleGap: z.number(),
+  /**
+   * The same for the trainer's log-probabilities before the steps: larger if the sampler has the current weights. Absent where
+   * the server does not tell log-probabilities of prompts.
+   */
+  staleGap: z.number().optional(),
   /** Largest difference between the log-probabilities reported with a sample at temperature 0.5 and those at temperature 1. */
   cooled: z.number(),
 });
@@ -92,17 +95,23 @@ function past(rows: TokenRows, logp: Float32Array): Sent {
 }
 
 /**
- * Difference between the log-probabilities reported with samples at temperature 0.5 and those at temperature 1. A sample is
- * one token, requested in the form of a score, since servers that compile a program per shape take half a minute for one.
+ * Difference between the log-probabilities reported with samples at a temperature and those at temperature 1, which `read` gives of
+ * every token of a sequence. A sample is one token, requested in the form of a score, since servers that compile a program per
+ * shape take half a minute for one.
  */
-async function cooling(sampler: Sampler, prompt: Int32Array): Promise<number> {
+async function sampledGap(
+  sampler: Sampler,
+  prompt: Int32Array,
+  temperature: number,
+  read: (tokens: Int32Array) => Promise<Float32Array>,
+): Promise<number> {
   const { sequences } = await sampler.ask(prompt, {
     num_samples: draws,
     prompt_logprobs: true,
-    sampling_params: { max_tokens: 1, temperature: 0.5, seed: 1 },
+    sampling_params: { max_tokens: 1, temperature, seed: 1 },
   });
   const gaps = sequences.map(async ({ tokens, logprobs }) => {
-    const own = await sampler.logp(concatIds([prompt, tokens]));
+    const own = await read(concatIds([prompt, tokens]));
     return distance(Float32Array.from(logprobs ?? []), own.subarray(prompt.length));
   });
   return Math.max(0, ...(await Promise.all(gaps)));
@@ -222,12 +231,20 @@ export async function probeServer(
         : { twice: await even(short, 2, reduction), long: await even(long, 1, reduction) };
 
     const now = await open();
-    const [fresh, cooled] = await Promise.all([now.score(one), cooling(now, short)]);
-    const gaps = { samplerGap: distance(fresh, logp), staleGap: distance(fresh, before) };
-    if (gaps.samplerGap > gaps.staleGap + apart) throw staleSampler(gaps.samplerGap, gaps.staleGap);
+    /** ln p of every token of a sequence: the sampler's, or the trainer's where that does not tell. */
+    const read = async (all: Int32Array): Promise<Float32Array> =>
+      (await now.logp(all)) ??
+      Float32Array.of(
+        Number.NaN,
+        ...(await trainer.pass(scoringData(wholeRow(all)), "cross_entropy", true))[0]!,
+      );
+    const [fresh, cooled] = await Promise.all([now.score(one), sampledGap(now, short, 0.5, read)]);
+    const samplerGap = fresh ? distance(fresh, logp) : await sampledGap(now, short, 1, read);
+    const staleGap = fresh && distance(fresh, before);
+    if (staleGap !== undefined && samplerGap > staleGap + apart) throw staleSampler(samplerGap, staleGap);
     const old = await first.score(one);
     const left = await forward();
-    const keeps = isNearer(old, before, logp) && isNearer(left, logp, before);
+    const keeps = old !== undefined && isNearer(old, before, logp) && isNearer(left, logp, before);
     logp = left;
     await plain();
 
@@ -245,7 +262,8 @@ export async function probeServer(
       several,
       ...(beyond && { beyond: beyond.value }),
       keeps,
-      ...gaps,
+      samplerGap,
+      ...(staleGap !== undefined && { staleGap }),
       cooled,
     };
   } finally {
@@ -287,6 +305,8 @@ export function linesOf(f: Findings, url: string): string[] {
     f.keeps
       ? "  snapshots: keep their weights while a model learns on"
       : "  snapshots: lose their weights once a model learns on, or set it back; frozen weights, and rollouts ahead of learning, get a model of their own",
-    `  sampler: ${nats(f.samplerGap)} from the trainer of now, ${nats(f.staleGap)} from that of before the steps`,
+    f.staleGap === undefined
+      ? `  sampler: tells no log-probabilities of prompts, so that nobody checks after a step that it has the new weights; those of its samples are ${nats(f.samplerGap)} from the trainer's, and samplerGap.max of each iteration says whether they stay there`
+      : `  sampler: ${nats(f.samplerGap)} from the trainer of now, ${nats(f.staleGap)} from that of before the steps`,
   ];
 }

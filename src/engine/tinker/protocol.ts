@@ -175,6 +175,8 @@ export const serverCapabilities = z.object({
   supported_models: z.array(
     z.object({ model_name: z.string().nullish(), max_context_length: count.nullish() }),
   ),
+  /** Told by Open-RL alone: whether one process does everything. */
+  single_process: z.boolean().nullish(),
 });
 
 export const createSessionRequest = z.object({

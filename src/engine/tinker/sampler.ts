@@ -30,10 +30,13 @@ export interface Sampler {
    * @param version recorded in every sample.
    */
   sample(requests: readonly SampleRequest[], version: string): Promise<Sample[]>;
-  /** ln p of every token of a sequence given those before it; NaN at the first. */
-  logp(tokens: Int32Array): Promise<Float32Array>;
+  /**
+   * ln p of every token of a sequence given those before it; NaN at the first. Undefined where the server does not tell that of
+   * prompts.
+   */
+  logp(tokens: Int32Array): Promise<Float32Array | undefined>;
   /** The same at the targets of rows, [A]. */
-  score(rows: TokenRows): Promise<Float32Array>;
+  score(rows: TokenRows): Promise<Float32Array | undefined>;
 }
 
 /** Maximum concurrent requests; more would only wait on the server. */
@@ -73,11 +76,14 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     );
   };
 
-  async function logp(tokens: Int32Array): Promise<Float32Array> {
+  async function logp(tokens: Int32Array): Promise<Float32Array | undefined> {
+    if (session.readsPrompts === false) return undefined;
     const { prompt_logprobs } = await ask(tokens, {
       prompt_logprobs: true,
       sampling_params: { max_tokens: 1, temperature: 1, seed: 0 },
     });
+    session.readsPrompts ??= prompt_logprobs !== undefined && prompt_logprobs !== null;
+    if (!session.readsPrompts) return undefined;
     if (prompt_logprobs?.length === tokens.length) return prompt_logprobs;
     // SkyRL leaves out the first token, which has no log-probability
     if (prompt_logprobs?.length === tokens.length - 1) return Float32Array.of(Number.NaN, ...prompt_logprobs);
@@ -135,16 +141,14 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     }
     const { length, reason } = ending(request, sequence.tokens, sequence.stop_reason, codec);
     const action = sequence.tokens.slice(0, length);
-    if (temperature === 0) {
-      // servers may not report those of temperature 1 here; scored as a prompt, they are
-      const own = (await logp(concatIds([prompt, action]))).slice(prompt.length);
-      return { action, logp: own, behaviour: new Float32Array(action.length), stop: reason, version };
-    }
-    const own = (sequence.logprobs ?? new Float32Array()).slice(0, length);
+    // at temperature 0 servers may not report those of temperature 1; scored as a prompt, they are
+    const scored = temperature === 0 ? await logp(concatIds([prompt, action])) : undefined;
+    const own = scored?.slice(prompt.length) ?? (sequence.logprobs ?? new Float32Array()).slice(0, length);
     if (own.length !== action.length) {
       throw failed("asample", "no log-probabilities", "Use a server that answers them.");
     }
-    return { action, logp: own, behaviour: own.slice(), stop: reason, version };
+    const behaviour = temperature === 0 ? new Float32Array(action.length) : own.slice();
+    return { action, logp: own, behaviour, stop: reason, version };
   }
 
   return {
@@ -166,20 +170,24 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
         }),
       );
     },
-    async score(rows) {
-      const out = new Float32Array(rows.target_A.length);
-      await Promise.all(
-        Array.from({ length: rowCount(rows) }, async (_, r) => {
-          const from = rows.rowOffset[r]!;
-          const all = await logp(rows.tokens_N.slice(from, rows.rowOffset[r + 1]));
-          for (let a = rows.targetOffset[r]!; a < rows.targetOffset[r + 1]!; a++) {
-            out[a] = all[rows.target_A[a]! - from]!;
-          }
-        }),
-      );
-      return out;
-    },
+    score: (rows) => scored(rows, logp),
   };
+}
+
+/** ln p of the targets of rows, each read as a prompt; undefined where one is not told. */
+async function scored(rows: TokenRows, logp: Sampler["logp"]): Promise<Float32Array | undefined> {
+  const out = new Float32Array(rows.target_A.length);
+  const told = await Promise.all(
+    Array.from({ length: rowCount(rows) }, async (_, r) => {
+      const from = rows.rowOffset[r]!;
+      const all = await logp(rows.tokens_N.slice(from, rows.rowOffset[r + 1]));
+      for (let a = rows.targetOffset[r]!; a < rows.targetOffset[r + 1]!; a++) {
+        out[a] = all?.[rows.target_A[a]! - from] ?? Number.NaN;
+      }
+      return all !== undefined;
+    }),
+  );
+  return told.every(Boolean) ? out : undefined;
 }
 
 /** Where the sample of a request is: the `index`-th of a response. */

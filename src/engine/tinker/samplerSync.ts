@@ -1,6 +1,7 @@
 /** Checks that a sampler has the current weights, from the trainer's log-probabilities of a few tokens before and after. */
 import type { TokenRows } from "../../core/batch.ts";
 import type { WhetstoneError } from "../../core/errors.ts";
+import { wholeRow } from "./datum.ts";
 import { failed } from "./transport.ts";
 
 /** A few tokens, and the trainer's log-probabilities of each after the first when the last sampler was made. */
@@ -20,17 +21,7 @@ export const noiseOf = (gap = 0): number => Math.max(1e-3, 3 * gap);
 
 /** @returns undefined for a single token, which has nothing to compare. */
 export function witnessOf(prompt: Int32Array): Witness | undefined {
-  const tokens_N = prompt.slice(0, most);
-  if (tokens_N.length < 2) return undefined;
-  const targets = tokens_N.length - 1;
-  return {
-    row: {
-      tokens_N,
-      rowOffset: Int32Array.of(0, tokens_N.length),
-      target_A: Int32Array.from({ length: targets }, (_, i) => i + 1),
-      targetOffset: Int32Array.of(0, targets),
-    },
-  };
+  return prompt.length < 2 ? undefined : { row: wholeRow(prompt.slice(0, most)) };
 }
 
 /** max |aᵢ − bᵢ|. */

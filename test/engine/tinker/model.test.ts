@@ -32,6 +32,8 @@ interface Script {
   readonly found?: { readonly samplerGap?: number; readonly keeps?: boolean };
   /** Sampling sessions of a model that stay: the oldest goes first. */
   readonly keeps?: number;
+  /** Whether samplers give log-probabilities of prompts. Default true. */
+  readonly readsPrompts?: boolean;
 }
 
 /** A model on such a server; `advantages` has those of each backward pass, `ahead` whether its step came before its result. */
@@ -46,6 +48,7 @@ async function scripted({
   places = 2000,
   reply,
   found,
+  readsPrompts = true,
 }: Script) {
   const results: (object | { looks: number } | Uint8Array<ArrayBuffer>)[] = [];
   const advantages: number[][] = [];
@@ -67,10 +70,11 @@ async function scripted({
     request_id: String(results.push(result) - 1),
   });
   const pass = (body: Uint8Array) => {
-    const { data, forward_only } = readPass(body);
+    const { model_id, data, forward_only } = readPass(body);
+    const at = -1 - (loaded.get(model_id) ?? steps);
     if (!forward_only) advantages.push(...data.map((d) => [...d.loss_fn_inputs.advantages!.data]));
     const outputs = data.map((d) => ({
-      logprobs: floatTensor(new Float32Array(d.loss_fn_inputs.target_tokens!.data.length).fill(-1 - steps)),
+      logprobs: floatTensor(new Float32Array(d.loss_fn_inputs.target_tokens!.data.length).fill(at)),
     }));
     const result = writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} });
     if (!forward_only) learning.set(result, { before: steps, looks: 0 });
@@ -91,7 +95,7 @@ async function scripted({
         logprobs: (reply?.tokens ?? [0]).map(() => logp),
         ...reply,
       })),
-      prompt_logprobs: read.map((_, i) => (i === 0 ? null : logp)),
+      ...(readsPrompts && { prompt_logprobs: read.map((_, i) => (i === 0 ? null : logp)) }),
     });
   };
   const jsonOf = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString());
@@ -285,6 +289,19 @@ test("where snapshots do not keep their weights, frozen ones have a model of the
   await frozen.dispose();
   await later.dispose();
   assert.deepEqual(unloaded, ["m1", "m2"]);
+});
+
+test("where samplers tell nothing of prompts, frozen weights are read by the trainer of their own model", async () => {
+  const { model } = await scripted({ found: { keeps: false }, readsPrompts: false });
+  const frozen = await model.freeze();
+  await learn(model);
+  const [sample] = await ask(model);
+  assert.deepEqual([sample!.version, sample!.logp[0]], ["1", -2]);
+  assert.deepEqual([(await frozen.score(batch)).logp[0], (await model.score(batch)).logp[0]], [-1, -2]);
+  const [greedy] = await model.sample([
+    { prompt: Int32Array.of(5, 6), maxTokens: 1, temperature: 0, seed: 1 },
+  ]);
+  assert.deepEqual([greedy!.logp[0], greedy!.behaviour[0]], [-2, 0]);
 });
 
 test("a model is let go of once what is being saved is safe, and all are with their engine", async () => {

@@ -34,6 +34,11 @@ interface Habits {
   readonly strict?: boolean;
   /** Leaves out the first token in a prompt's log-probabilities, which has none. */
   readonly headless?: boolean;
+  /**
+   * As Open-RL: has no pass without gradients, tells nothing of prompts, adds dropout to adapters that are not asked to do without,
+   * and refuses betas that are integers to Python.
+   */
+  readonly peft?: boolean;
   /** Log-probabilities near this many nats, rounded to bfloat16. */
   readonly coarse?: number;
 }
@@ -57,12 +62,15 @@ function tryOut(habits: Habits, by: Codec = codec) {
   const results: (object | Uint8Array<ArrayBuffer>)[] = [];
   /** Of each row that has one at a place. */
   const targets: (readonly number[])[] = [];
+  /** Settings of PEFT that came with new adapters. */
+  const asked: { lora_alpha?: number; lora_dropout?: number }[] = [];
   let rows = 0;
   const later = (result: object | Uint8Array<ArrayBuffer>) => ({ request_id: `${results.push(result) - 1}` });
 
   function learn({ data, loss_fn, loss_fn_config }: Pass): void {
     for (const { loss_fn_inputs } of data) {
-      const { logprobs, advantages } = loss_fn_inputs;
+      const { logprobs, advantages, weights } = loss_fn_inputs;
+      if (weights?.data.every((w: number) => w === 0)) continue;
       const N = advantages!.data.length;
       for (let i = 0; i < N; i++) {
         const offset = habits.coarse === undefined ? -3 : habits.coarse - 0.37 * (i % 7);
@@ -95,8 +103,12 @@ function tryOut(habits: Habits, by: Codec = codec) {
     const output = { loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} };
     return later(habits.json ? outputJson(output) : writeOutput(output));
   }
-  function step(body: { readonly adam_params: unknown }) {
-    const { learning_rate, eps, grad_clip_norm } = adamParams.parse(body.adam_params);
+  function step(text: string) {
+    if (habits.peft && /"beta\d":\d+[,}]/.test(text)) {
+      const error_message = "betas must be either both floats or both Tensors";
+      return Response.json({ type: "RequestFailedResponse", error_message }, { status: 400 });
+    }
+    const { learning_rate, eps, grad_clip_norm } = adamParams.parse(JSON.parse(text).adam_params);
     const g = gradient.map((x) => x / (habits.byCount ? rows : 1));
     const limited = habits.clips && grad_clip_norm > 0 ? grad_clip_norm / Math.hypot(...g) : 1;
     g.forEach((x, i) => {
@@ -117,17 +129,24 @@ function tryOut(habits: Habits, by: Codec = codec) {
     const own = [read(of[n - 1]!, n - 1)];
     return later({
       sequences: [{ stop_reason: "length", tokens: [sampling_params.max_tokens ?? 1], logprobs: own }],
-      prompt_logprobs: logp,
+      ...(!habits.peft && { prompt_logprobs: logp }),
     });
   }
   const answers: Readonly<Record<string, (body: Buffer) => object | Uint8Array<ArrayBuffer>>> = {
     create_session: () => ({ session_id: "s" }),
-    get_server_capabilities: () => ({ supported_models: [] }),
-    create_model: () => later({ model_id: "m" }),
+    get_server_capabilities: () => ({ supported_models: [], ...(habits.peft && { single_process: false }) }),
+    create_model: (body) => {
+      const { lora_alpha, lora_dropout } = JSON.parse(body.toString()).lora_config;
+      asked.push({ lora_alpha, lora_dropout });
+      return later({ model_id: "m" });
+    },
     forward_backward: (body) =>
       pass(habits.json ? forwardBackwardRequest.parse(JSON.parse(body.toString())) : readPass(body)),
-    forward: (body) => pass(forwardRequest.parse(JSON.parse(body.toString()))),
-    optim_step: (body) => step(JSON.parse(body.toString())),
+    forward: (body) =>
+      habits.peft
+        ? Response.json({ detail: "Not Found" }, { status: 404 })
+        : pass(forwardRequest.parse(JSON.parse(body.toString()))),
+    optim_step: (body) => step(body.toString()),
     save_weights_for_sampler: () => later({ sampling_session_id: `${samplers.push(theta.slice()) - 1}` }),
     asample: (body) => samples(JSON.parse(body.toString())),
     retrieve_future: (body) => results[JSON.parse(body.toString()).request_id]!,
@@ -145,7 +164,7 @@ function tryOut(habits: Habits, by: Codec = codec) {
       return new Response(given, { headers: { "Content-Type": protobufType } });
     },
   });
-  return probe(over, by).then((said) => ({ ...said, targets }));
+  return probe(over, by).then((said) => ({ ...said, targets, asked }));
 }
 async function probe(over: ReturnType<typeof transport>, by: Codec) {
   const session = await openSession(over, "tiny");
@@ -159,7 +178,7 @@ test("one that adds up: twice the row is twice the step, a longer row changes no
   const { found, said } = await tryOut(usual);
   assert.deepEqual([found.twice, found.long, found.clipped, found.beyond].map(rounded), [2, 1, 0, 0]);
   assert.equal(found.reduction, "sum");
-  assert.ok(found.samplerGap < 1e-5 && found.staleGap > 0.1 && found.cooled < 1e-5);
+  assert.ok(found.samplerGap < 1e-5 && found.staleGap! > 0.1 && found.cooled < 1e-5);
   assert.match(said, /adds losses up/);
 });
 
@@ -224,6 +243,17 @@ test("log-probabilities of a prompt that begin with its second token are those o
   const [whole, headless] = [await tryOut(usual), await tryOut({ ...usual, headless: true })];
   assert.ok(whole.found.samplerGap < 1e-5);
   assert.deepEqual(headless.found, whole.found);
+});
+
+test("one without forward passes and log-probabilities of prompts is read through backward passes of weight 0, and samples", async () => {
+  const read = await tryOut(usual);
+  assert.deepEqual(read.asked[0], { lora_alpha: undefined, lora_dropout: undefined });
+  const { found, said, asked } = await tryOut({ ...usual, json: 500, peft: true });
+  assert.deepEqual(asked[0], { lora_alpha: 32, lora_dropout: 0 });
+  const { staleGap: _, ...rest } = read.found;
+  assert.deepEqual({ ...found, samplerGap: 0 }, { ...rest, samplerGap: 0, keeps: false });
+  assert.ok(found.samplerGap < 1e-5);
+  assert.match(said, /tells no log-probabilities of prompts/);
 });
 
 test("a tokenizer that knows no word of any text is no hindrance: the ids come from all over its vocabulary", async () => {
