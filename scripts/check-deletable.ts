@@ -63,7 +63,8 @@ for (const { id, path } of chosen) {
     console.log(`without ${id}: ${tests ? "types and tests" : "types"} pass`);
   } catch (e) {
     broken++;
-    const said = (e as { stdout?: string }).stdout ?? String(e);
+    const { stdout = "", stderr = "" } = e as { stdout?: string; stderr?: string };
+    const said = `${stdout}${stderr}`.trim() || String(e);
     console.error(`without ${id}:\n${said.split("\n").slice(-40).join("\n")}`);
   } finally {
     renameSync(aside, folder);

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { checkFiles, loadCheck } from "../src/cli/checkFiles.ts";
+import { checkFiles, designIn } from "../src/cli/checkFiles.ts";
 import { readLog } from "../src/cli/checkProtocol.ts";
 import { duration } from "../src/cli/output.ts";
 import { type CatalogueEntry, slotsOf } from "../src/method/entry.ts";
@@ -31,12 +31,12 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\
 /** Everything that the page is made from. */
 interface Known {
   readonly evidence: ReadonlyMap<string, StoredEvidence | undefined>;
-  readonly checks: ReadonlyMap<string, Check>;
+  readonly checks: ReadonlyMap<string, Check | undefined>;
   readonly benches: readonly BenchResult[];
 }
 
 async function known(): Promise<Known> {
-  const checks = checkFiles().map(async ({ id, file }) => [id, await loadCheck(file)] as const);
+  const checks = checkFiles().map(async ({ id, file }) => [id, await designIn(file)] as const);
   return {
     evidence: new Map(catalogue.map((m) => [m.id, readEvidence(m.id)])),
     checks: new Map(await Promise.all(checks)),

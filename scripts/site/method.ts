@@ -1,7 +1,7 @@
 /** The page of one method: mechanism, mathematics, composition, evidence and source. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkFiles, loadCheck } from "../../src/cli/checkFiles.ts";
+import { checkFiles, designIn } from "../../src/cli/checkFiles.ts";
 import { number } from "../../src/cli/output.ts";
 import { type CatalogueEntry, commandFor, needsOf, slotsOf } from "../../src/method/entry.ts";
 import { rangeOf } from "../../src/method/options.ts";
@@ -19,7 +19,7 @@ export async function methodPage(m: CatalogueEntry): Promise<string> {
   const e = readEvidence(m.id);
   const file = `src/methods/${m.family}/${m.id}/method.ts`;
   const check = checkFiles().find(({ id }) => id === m.id);
-  const design = check && (await loadCheck(check.file));
+  const design = check && (await designIn(check.file));
   const said = [
     ...(e ? [...conditionsOf(e, design), ...caveatsOf(e, design), ...(e.notes ? [e.notes] : [])] : []).map(
       prose,

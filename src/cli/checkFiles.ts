@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { WhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { type PaperFolder, paperFolders } from "../methods/folders.ts";
 import { type Check, defineCheck } from "../train/check.ts";
 import { loadModule } from "./module.ts";
@@ -33,6 +33,16 @@ export async function loadCheck(path: string): Promise<Check> {
     expected: "a check with a claim, a metric and two arms",
     fix: "Export it by default: export default defineCheck({ … }).",
   });
+}
+
+/** For pages that tell of every check: undefined for one whose opponent is a paper that was deleted; running it says so. */
+export async function designIn(path: string): Promise<Check | undefined> {
+  try {
+    return await loadCheck(path);
+  } catch (e) {
+    if (isWhetstoneError(e) && e.code === "name.unknown") return undefined;
+    throw e;
+  }
 }
 
 const digest = (...texts: readonly (string | Uint8Array)[]): string => {

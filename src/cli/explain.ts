@@ -9,7 +9,7 @@ import { findEntry } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
 import { caveatsOf, conditionsOf, interval, opponentsOf } from "../methods/opponents.ts";
 import type { Check } from "../train/check.ts";
-import { checkFiles, loadCheck } from "./checkFiles.ts";
+import { checkFiles, designIn } from "./checkFiles.ts";
 import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";
 
 export function addExplain(program: Command, io: Io): void {
@@ -83,7 +83,7 @@ const optionLines = ({ options }: Recipe, width: number): string[] =>
 /** A method's check; none in an installed package. */
 async function checkOf(id: string): Promise<Check | undefined> {
   const file = checkFiles().find((one) => one.id === id);
-  return file && loadCheck(file.file);
+  return file && designIn(file.file);
 }
 
 function evidenceLines(

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { checkFiles, loadCheck } from "../../src/cli/checkFiles.ts";
+import { checkFiles, designIn } from "../../src/cli/checkFiles.ts";
 import { methods } from "../../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../../src/methods/evidence.ts";
 import {
@@ -142,12 +142,12 @@ test("an arm with the method's values is equal to it, and a check without furthe
 
 test("every check's values lie in the range of its metric", async () => {
   for (const { id, file } of checkFiles()) {
-    const { range } = await loadCheck(file);
+    const design = await designIn(file);
     const e = readEvidence(id);
-    if (range === "unbounded" || !e) continue;
-    const [low, high] = range;
+    if (!design || design.range === "unbounded" || !e) continue;
+    const [low, high] = design.range;
     for (const value of [e.baseline, e.method, ...Object.values(e.others ?? {})].flatMap((a) => a.values))
-      assert.ok(value >= low - 1e-5 && value <= high + 1e-5, `${id}: ${value} is not in ${range}`);
+      assert.ok(value >= low - 1e-5 && value <= high + 1e-5, `${id}: ${value} is not in ${design.range}`);
   }
 });
 
