@@ -32,6 +32,7 @@ const lasting: ReadonlySet<RunEvent["type"]> = new Set([
   "start",
   "evaluation",
   "estimate",
+  "no-estimate",
   "warning",
   "interrupted",
 ]);
@@ -179,6 +180,8 @@ export function lineOf(event: RunEvent): string[] {
       ];
     case "estimate":
       return [estimateLine(event)];
+    case "no-estimate":
+      return [`no estimate: ${event.why}`];
     case "checkpoint":
       return event.best ? [`best so far: iteration ${event.iteration}`] : [];
     case "warning":

@@ -17,6 +17,11 @@ export interface IterationCost {
   readonly bytes: number;
 }
 
+/** Why there is no estimate, to follow "no estimate: ". */
+export interface NoEstimate {
+  readonly why: string;
+}
+
 /** Largest share of the planned training that the trial may take. */
 const share = 0.03;
 /** Seconds for compiling the trial's programs, about. */
@@ -37,17 +42,18 @@ type Played = readonly TurnTokens[];
 
 /**
  * @param played the evaluation before training. @param seconds how long it took.
- * @returns undefined where the method decides during the iteration what it plays and trains, where a trial costs money, and
- * where it would take more than 3 % of the training.
+ * @returns why not, where the method decides during the iteration what it plays and trains, where a trial costs money, and where
+ * it would take more than 3 % of the training.
  */
 export async function estimateIteration(
   { policy, settings }: { readonly policy: Model; readonly settings: RunSettings },
   played: readonly Trajectory[],
   seconds: number,
-): Promise<IterationCost | undefined> {
+): Promise<IterationCost | NoEstimate> {
   const plan = planOf(settings, policy);
+  if ("why" in plan) return plan;
   const episodes = played.filter((t) => t.turns.length > 0 && t.turns.every(({ tokens }) => tokens));
-  if (!plan || episodes.length === 0) return undefined;
+  if (episodes.length === 0) return { why: "no episode of the evaluation has the tokens of all its turns" };
   const { iterations, budgetSeconds = Number.POSITIVE_INFINITY } = settings;
   const began = performance.now();
   /** @param left seconds that the trial still takes. @param iteration seconds of an iteration, as far as is known. */
@@ -57,12 +63,12 @@ export async function estimateIteration(
   const rough = (3 * seconds * plan.tasks * plan.groupSize) / episodes.length;
   const groups = groupsToTry(plan, rough);
   const updating = (iteration: number): number => (4 / 3) * iteration * (groups / plan.tasks);
-  if (isTooLong(compiling + rough / 4 + updating(rough), rough)) return undefined;
+  if (isTooLong(compiling + rough / 4 + updating(rough), rough)) return tooLong;
 
   const copy = await policy.fork("fresh");
   try {
     const rollout = await rolloutSeconds(copy, episodes.map(tokensOf), plan, settings.concurrency);
-    if (isTooLong(updating(3 * rollout), 3 * rollout)) return undefined;
+    if (isTooLong(updating(3 * rollout), 3 * rollout)) return tooLong;
     const update = await updateSeconds(copy, episodes, plan, groups);
     return { seconds: rollout + update, bytes: peakMemory() };
   } finally {
@@ -72,9 +78,14 @@ export async function estimateIteration(
 
 type Plan = NonNullable<Method["plan"]>;
 
-function planOf({ method, engine, staleness }: RunSettings, policy: Model): Plan | undefined {
-  const here = policy.can.has("train") && policy.can.has("fork") && !engine.remoteState;
-  return here && staleness === 0 ? method.plan : undefined;
+const tooLong: NoEstimate = { why: `a trial would take more than ${100 * share} % of the training` };
+
+function planOf({ method, engine, staleness }: RunSettings, policy: Model): Plan | NoEstimate {
+  if (engine.remoteState) return { why: "the policy is on a server, where a trial costs what training does" };
+  if (!policy.can.has("train")) return { why: "the policy has no weights to train" };
+  if (!policy.can.has("fork")) return { why: "the engine makes no copy of the policy to try it on" };
+  if (staleness > 0) return { why: "episodes are played while earlier ones are trained on" };
+  return method.plan ?? { why: "the method decides on the way what it plays, or has further models" };
 }
 
 /** Groups of the training trial: of a small model several, since one alone is mostly overhead. */

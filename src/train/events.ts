@@ -3,7 +3,7 @@ import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
 import type { HealthReport } from "../diagnose/health/health.ts";
 import type { Evaluation } from "../store/runStore.ts";
-import type { IterationCost } from "./estimate.ts";
+import type { IterationCost, NoEstimate } from "./estimate.ts";
 
 /** Success over held-out tasks, with how the actions were chosen; `failed` episodes (not the agent's doing) are left out of it. */
 export interface EvaluationResult extends Omit<Evaluation, "when" | "iteration"> {
@@ -71,6 +71,10 @@ export type RunEvent =
       readonly iterations: number;
       readonly came?: IterationCost;
     }
+  | ({
+      /** In place of the estimate, where iterations are likely to take seconds. */
+      readonly type: "no-estimate";
+    } & NoEstimate)
   | {
       readonly type: "checkpoint";
       readonly iteration: number;

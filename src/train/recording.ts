@@ -91,6 +91,9 @@ function failureWatch({ settings, state, report }: Assembly): (played: readonly 
   };
 }
 
+/** An evaluation shorter than so many seconds promises an iteration that needs no estimate. */
+const untold = 2;
+
 /** The process's memory beside what was estimated, for runs with an estimate. */
 const costOf = ({ estimate }: RunState): Stats =>
   estimate
@@ -185,11 +188,13 @@ async function measured(
     examples.map((t) => ({ trajectory: { ...t, id: `${when}/${t.id}` }, phase: when })),
   );
   const first = when === "before" && state.before.length === 0;
-  if (first) state.estimate = (await estimateIteration(assembly, trajectories, result.seconds)) ?? null;
+  const estimate = first ? await estimateIteration(assembly, trajectories, result.seconds) : undefined;
+  if (estimate && "seconds" in estimate) state.estimate = estimate;
   // the budget is one of training
   if (when === "before") clock.leaveOut(performance.now() - began);
   report({ type: "evaluation", when, iteration: state.iteration, ...result });
   if (first) reportEstimate(assembly);
+  if (estimate && "why" in estimate && result.seconds >= untold) report({ type: "no-estimate", ...estimate });
   return result;
 }
 

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { recordedEstimate } from "../../src/cli/estimateLine.ts";
 import { lineOf } from "../../src/cli/live.ts";
+import type { Model } from "../../src/core/model.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
 import { dapo } from "../../src/methods/baseline/dapo/method.ts";
 import { openRunStore } from "../../src/store/runStore.ts";
+import type { RunSettings } from "../../src/train/config.ts";
+import { estimateIteration, type NoEstimate } from "../../src/train/estimate.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import type { RunOptions } from "../../src/train/run.ts";
 import { folder, runIn, settings, traceOf } from "./world.ts";
@@ -70,8 +73,29 @@ test("the estimate comes before the first iteration, and what came stands beside
   assert.equal(recordedEstimate([]), undefined);
 });
 
-test("there is no estimate for a short run, nor where the method decides on the way what it plays", async () => {
+test("there is no estimate for a short run, and one that goes on says why", async () => {
   const short = await runIn(folder(), settings("local", engines["all weights"]));
   assert.deepEqual(estimates(short.events), []);
-  assert.equal(dapo.build().plan, undefined);
+  assert.deepEqual(
+    short.events.filter(({ type }) => type === "no-estimate"),
+    [],
+  );
+
+  const policy = { can: new Set<string>(["train", "fork"]) } as unknown as Model;
+  const without = (more: object, model = policy) => {
+    const made = { method: dapo.build(), engine: {}, staleness: 0, ...more } as unknown as RunSettings;
+    return estimateIteration({ policy: model, settings: made }, [], 5);
+  };
+  assert.deepEqual(await without({}), {
+    why: "the method decides on the way what it plays, or has further models",
+  });
+  assert.deepEqual(await without({ staleness: 1 }), {
+    why: "episodes are played while earlier ones are trained on",
+  });
+  const { why } = (await without({ engine: { remoteState: {} } })) as NoEstimate;
+  assert.match(why, /on a server/);
+  const fixed = { can: new Set<string>(["fork"]) } as unknown as Model;
+  assert.deepEqual(lineOf({ type: "no-estimate", ...((await without({}, fixed)) as NoEstimate) }), [
+    "no estimate: the policy has no weights to train",
+  ]);
 });
