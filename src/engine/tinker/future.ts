@@ -144,7 +144,9 @@ export async function awaited(
       await over.wait(rest);
       waited += rest;
     }
-    if (Math.max(waited, performance.now() - began) >= over.patienceMs) {
+    const lasted = Math.max(waited, performance.now() - began);
+    if (next.kind === "again" && answer?.status === 200 && paused === undefined) sayIfLate(over, path, lasted);
+    if (lasted >= over.patienceMs) {
       const questions = `after ${round} polls`;
       if (!answer)
         throw failed(path, `no connection ${questions} for its result (${over.broken()})`, reconnect);
@@ -156,6 +158,17 @@ export async function awaited(
     }
   }
 }
+
+/** Once for the calls that wait beside each other, and then only for those that wait twice as long. */
+function sayIfLate(over: Transport, path: string, ms: number): void {
+  const limit = over.late.get(path) ?? lateMs;
+  if (ms < limit) return;
+  over.late.set(path, 2 * limit);
+  over.say(
+    `${path} has taken ${Math.round(ms / 1000)} seconds and goes on: the server is busy, or compiles a program for a new shape`,
+  );
+}
+const lateMs = 20_000;
 
 const reconnect = "Check that the server answers, then resume the run from its last checkpoint.";
 const resume = "Correct what the server reports, then resume the run from its last checkpoint.";

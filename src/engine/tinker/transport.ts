@@ -50,6 +50,8 @@ export interface Transport {
   readonly url: string;
   readonly patienceMs: number;
   say(line: string): void;
+  /** Milliseconds that a result has to be late before its wait is said again, by the path of the call: twice as many each time. */
+  readonly late: Map<string, number>;
   /** Closes its connections. */
   close(): void;
   wait(ms: number): Promise<unknown>;
@@ -149,6 +151,7 @@ export function transport({
     url,
     patienceMs,
     say,
+    late: new Map(),
     wait,
     broken: () => broken,
     close: http.close,

@@ -73,6 +73,27 @@ test("a wait grows while the connection is lost, to 30 s, and begins anew once i
   assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 20, 500]);
 });
 
+test("a result that takes long is said to, once after 20 seconds and again after 40", async () => {
+  const working = (): Reply => json({ type: "try_again", request_id: "r", queue_state: "active" });
+  const said: string[] = [];
+  const { over } = polled(...Array.from({ length: 2500 }, working)); // 20 ms each
+  const talking = { ...over, say: (line: string) => void said.push(line) };
+  await resultOf(talking, "optim_step", { json: {} }, { type: "OptimStep" });
+  assert.deepEqual(
+    said.map((line) => line.slice(0, 45)),
+    ["optim_step has taken 20 seconds and goes on: ", "optim_step has taken 40 seconds and goes on: "],
+  );
+  // the next call is expected to take as long
+  const next = polled(...Array.from({ length: 1500 }, working));
+  await resultOf(
+    { ...next.over, late: talking.late, say: talking.say },
+    "optim_step",
+    { json: {} },
+    { type: "OptimStep" },
+  );
+  assert.equal(said.length, 2);
+});
+
 test("a question that a server was silent to is asked again at once: it has been waited for", async () => {
   const { over, waits } = polled("lost");
   const slow = {
