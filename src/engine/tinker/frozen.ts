@@ -48,11 +48,12 @@ export function frozenModel(
     async score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
       requireOutputs(want, new Set());
       const sampled = await over((one) => one.score(rows));
-      const trainer = sampled ? undefined : await holder;
-      const logp =
-        sampled ?? (trainer && atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true)));
-      if (logp) return { logp, heads: {} };
-      throw without("freeze", "log-probabilities of a prompt");
+      if (sampled) return { logp: sampled, heads: {} };
+      // the server's samplers tell nothing of prompts: a model of their own reads these weights
+      const reader = holder.then(async (trainer) => trainer ?? (await begin(parts, await saved, false)));
+      holder = reader;
+      const read = await (await reader).pass(scoringData(rows), "cross_entropy", true);
+      return { logp: atTargets(rows, read), heads: {} };
     },
     async blend() {
       throw without("freeze with blending", "a request to blend weights");

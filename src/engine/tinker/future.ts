@@ -96,12 +96,6 @@ export async function submitIfRead(over: Transport, path: string, body: Body): P
   }
 }
 
-/** The same for a call that a server may not have. @returns undefined if it has none. */
-export async function submitIfKnown(over: Transport, path: string, body: Body): Promise<string | undefined> {
-  const answer = await over.send(path, body, { misread: [404, 405] });
-  return answer.status < 300 ? checked(path, () => future.parse(answer.json)).request_id : undefined;
-}
-
 /** The result of a submitted call. */
 export async function awaited(
   over: Transport,

@@ -147,7 +147,8 @@ function snapshots({ parts, findings, forward }: SnapshotOptions) {
    * @param from a model with these weights.
    */
   return async function snapshot(prompt: Int32Array, from: Trainer): Promise<Snapshot> {
-    const asked = witness ?? witnessOf(prompt);
+    // nothing is checked where the samplers tell no log-probabilities of prompts
+    const asked = (await parts.session()).openRl ? undefined : (witness ?? witnessOf(prompt));
     // sent before the forward pass of the check: samples wait for the sessions, but nothing waits for the check
     const opening = openSamplers(from, parts);
     const logp = asked && forward(asked.row);

@@ -99,7 +99,7 @@ function past(rows: TokenRows, logp: Float32Array): Sent {
  * every token of a sequence. A sample is one token, requested in the form of a score, since servers that compile a program per
  * shape take half a minute for one.
  */
-async function sampledGap(
+async function gapOfSamples(
   sampler: Sampler,
   prompt: Int32Array,
   temperature: number,
@@ -238,8 +238,8 @@ export async function probeServer(
         Number.NaN,
         ...(await trainer.pass(scoringData(wholeRow(all)), "cross_entropy", true))[0]!,
       );
-    const [fresh, cooled] = await Promise.all([now.score(one), sampledGap(now, short, 0.5, read)]);
-    const samplerGap = fresh ? distance(fresh, logp) : await sampledGap(now, short, 1, read);
+    const [fresh, cooled] = await Promise.all([now.score(one), gapOfSamples(now, short, 0.5, read)]);
+    const samplerGap = fresh ? distance(fresh, logp) : await gapOfSamples(now, short, 1, read);
     const staleGap = fresh && distance(fresh, before);
     if (staleGap !== undefined && samplerGap > staleGap + apart) throw staleSampler(samplerGap, staleGap);
     const old = await first.score(one);
@@ -304,7 +304,9 @@ export function linesOf(f: Findings, url: string): string[] {
     "  LoRA alpha: the server's own, which the API does not tell; an exported adapter names it",
     f.keeps
       ? "  snapshots: keep their weights while a model learns on"
-      : "  snapshots: lose their weights once a model learns on, or set it back; frozen weights, and rollouts ahead of learning, get a model of their own",
+      : f.staleGap === undefined
+        ? "  snapshots: not known to keep their weights; frozen weights, and rollouts ahead of learning, get a model of their own"
+        : "  snapshots: lose their weights once a model learns on, or set it back; frozen weights, and rollouts ahead of learning, get a model of their own",
     f.staleGap === undefined
       ? `  sampler: tells no log-probabilities of prompts, so that nobody checks after a step that it has the new weights; those of its samples are ${nats(f.samplerGap)} from the trainer's, and samplerGap.max of each iteration says whether they stay there`
       : `  sampler: ${nats(f.samplerGap)} from the trainer of now, ${nats(f.staleGap)} from that of before the steps`,

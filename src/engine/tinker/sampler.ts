@@ -77,13 +77,11 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   };
 
   async function logp(tokens: Int32Array): Promise<Float32Array | undefined> {
-    if (session.readsPrompts === false) return undefined;
+    if (session.openRl) return undefined;
     const { prompt_logprobs } = await ask(tokens, {
       prompt_logprobs: true,
       sampling_params: { max_tokens: 1, temperature: 1, seed: 0 },
     });
-    session.readsPrompts ??= prompt_logprobs !== undefined && prompt_logprobs !== null;
-    if (!session.readsPrompts) return undefined;
     if (prompt_logprobs?.length === tokens.length) return prompt_logprobs;
     // SkyRL leaves out the first token, which has no log-probability
     if (prompt_logprobs?.length === tokens.length - 1) return Float32Array.of(Number.NaN, ...prompt_logprobs);
@@ -142,8 +140,8 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     const { length, reason } = ending(request, sequence.tokens, sequence.stop_reason, codec);
     const action = sequence.tokens.slice(0, length);
     // at temperature 0 servers may not report those of temperature 1; scored as a prompt, they are
-    const scored = temperature === 0 ? await logp(concatIds([prompt, action])) : undefined;
-    const own = scored?.slice(prompt.length) ?? (sequence.logprobs ?? new Float32Array()).slice(0, length);
+    const read = temperature === 0 ? await logp(concatIds([prompt, action])) : undefined;
+    const own = read?.slice(prompt.length) ?? (sequence.logprobs ?? new Float32Array()).slice(0, length);
     if (own.length !== action.length) {
       throw failed("asample", "no log-probabilities", "Use a server that answers them.");
     }
@@ -170,12 +168,12 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
         }),
       );
     },
-    score: (rows) => scored(rows, logp),
+    score: (rows) => scoreRows(rows, logp),
   };
 }
 
 /** ln p of the targets of rows, each read as a prompt; undefined where one is not told. */
-async function scored(rows: TokenRows, logp: Sampler["logp"]): Promise<Float32Array | undefined> {
+async function scoreRows(rows: TokenRows, logp: Sampler["logp"]): Promise<Float32Array | undefined> {
   const out = new Float32Array(rows.target_A.length);
   const told = await Promise.all(
     Array.from({ length: rowCount(rows) }, async (_, r) => {
@@ -232,7 +230,8 @@ function ending(
     const reason = ends(soFar);
     if (reason) return { length: soFar.length, reason };
   }
-  return { length: tokens.length, reason: said };
+  // Open-RL says "stop" of each
+  return { length: tokens.length, reason: tokens.length >= request.maxTokens ? "length" : said };
 }
 
 /** @throws WhetstoneError `capability.missing` for what the API does not support, or answers without probabilities. */

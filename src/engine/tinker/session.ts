@@ -22,12 +22,11 @@ export interface Session {
    * identified the server: SkyRL (0.3.0) may run a step before the pass that precedes it, if both arrive together.
    */
   ordered: boolean | undefined;
-  /** Whether the server has passes without gradients. Undefined until the first one: Open-RL has none. */
-  forwards: boolean | undefined;
-  /** Whether samplers give log-probabilities of prompts. Undefined until one was asked: those of Open-RL give none. */
-  readsPrompts: boolean | undefined;
-  /** Whether it is Open-RL, which takes settings of PEFT with a new adapter, and saves an optimiser's state on request. */
-  readonly peft: boolean;
+  /**
+   * Whether it is Open-RL, which has no passes without gradients and no log-probabilities of prompts, takes settings of PEFT with a
+   * new adapter, and saves an optimiser's state on request.
+   */
+  readonly openRl: boolean;
   /** Limits the prompt bytes in flight. Bodies of passes are sent one after the other and need no limit. */
   readonly samples: Gate;
   /** Limits the concurrent sampling requests of all sampling sessions together. */
@@ -146,9 +145,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     config,
     encoding,
     ordered: undefined,
-    forwards: undefined,
-    readsPrompts: undefined,
-    peft: typeof single_process === "boolean",
+    openRl: typeof single_process === "boolean",
     samples: gate(config.sample_dispatch_bytes_semaphore_size),
     places: gate(config.sample_max_concurrent_requests),
     models,

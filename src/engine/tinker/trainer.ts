@@ -1,7 +1,7 @@
 /** One model on a server: its training operations, numbered, in order, in chunks. */
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import { awaited, type Kind, resultOf, submit, submitIfKnown, submitIfRead } from "./future.ts";
+import { awaited, type Kind, resultOf, submit, submitIfRead } from "./future.ts";
 import { readOutput, writePass } from "./protobuf.ts";
 import {
   type AdamParams,
@@ -17,7 +17,7 @@ import {
   saveForSamplerResponse,
 } from "./protocol.ts";
 import type { Session } from "./session.ts";
-import { floatArray, tensorOf } from "./tensors.ts";
+import { floatArray } from "./tensors.ts";
 import { type Answer, type Body, checked, failed } from "./transport.ts";
 
 export interface Trainer {
@@ -96,38 +96,15 @@ async function submitPass(session: Session, pass: Pass): Promise<Submitted> {
     session.encoding = id === undefined ? "json" : "protobuf";
     if (id !== undefined) return { path, body, id };
   }
-  return (pass.forward_only && (await submitForward(session, pass))) || backwardOf(session, pass);
-}
-
-/** A pass without gradients; undefined where the server has none. */
-async function submitForward(session: Session, pass: Pass): Promise<Submitted | undefined> {
-  const { over, forwards } = session;
-  if (forwards === false) return undefined;
-  const path = "forward";
-  const body = { json: passJson(pass) };
-  // once it was there, a 404 is about the model
-  const id = await (forwards ? submit : submitIfKnown)(over, path, body);
-  session.forwards = id !== undefined;
-  return id === undefined ? undefined : { path, body, id };
-}
-
-/** A pass with gradients: of 0 in place of a forward pass. */
-async function backwardOf({ over }: Session, pass: Pass): Promise<Submitted> {
-  const path = "forward_backward";
-  const data = pass.forward_only ? pass.data.map(weightless) : pass.data;
-  const body = { json: passJson({ ...pass, data, forward_only: false }) };
+  // where there is no forward pass, a backward pass does as well: the data of forward passes have weights of 0
+  const forward_only = pass.forward_only && !session.openRl;
+  const path = forward_only ? "forward" : "forward_backward";
+  const body = { json: passJson({ ...pass, forward_only }) };
   return { path, body, id: await submit(over, path, body) };
 }
 
-/** A datum that adds nothing to any gradient of `cross_entropy`. */
-function weightless({ model_input, loss_fn_inputs }: Datum): Datum {
-  const { data = [], shape = [0] } = loss_fn_inputs.target_tokens ?? {};
-  const weights = tensorOf("float32", new Float32Array(data.length), shape);
-  return { model_input, loss_fn_inputs: { ...loss_fn_inputs, weights } };
-}
-
 /** Of an adapter in PEFT: alpha as on the hosted service, and no dropout, which would scatter log-probabilities. */
-const peftSettings = { lora_alpha: 32, lora_dropout: 0 };
+const openRlSettings = { lora_alpha: 32, lora_dropout: 0 };
 
 /** Makes a model on the server. */
 export async function openTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
@@ -139,7 +116,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     train_unembed: false,
     train_mlp: true,
     train_attn: true,
-    ...(session.peft && peftSettings),
+    ...(session.openRl && openRlSettings),
   };
   const json = {
     session_id: session.id,
@@ -208,7 +185,8 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       return logprobs;
     },
     async step(params) {
-      const adam_params = { ...params, beta1: float(params.beta1), beta2: float(params.beta2) };
+      const betas = { beta1: float(params.beta1), beta2: float(params.beta2) };
+      const adam_params = { ...params, ...(session.openRl && betas) };
       const before = passes;
       passes = [];
       const stepped = simple("optim_step", { adam_params }, "OptimStep", session.ordered ? [] : before);
@@ -220,7 +198,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       return metrics;
     },
     async save(path) {
-      const fields = { path, overwrite: true, ...(session.peft && { include_optimizer: true }) };
+      const fields = { path, overwrite: true, ...(session.openRl && { include_optimizer: true }) };
       const saved = simple("save_weights", fields, "SaveWeights");
       saving = Promise.allSettled([saving, saved]);
       const answer = await saved;

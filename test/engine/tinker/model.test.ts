@@ -34,6 +34,8 @@ interface Script {
   readonly keeps?: number;
   /** Whether samplers give log-probabilities of prompts. Default true. */
   readonly readsPrompts?: boolean;
+  /** Default: one that does not. */
+  readonly openRl?: boolean;
 }
 
 /** A model on such a server; `advantages` has those of each backward pass, `ahead` whether its step came before its result. */
@@ -49,6 +51,7 @@ async function scripted({
   reply,
   found,
   readsPrompts = true,
+  openRl = !readsPrompts,
 }: Script) {
   const results: (object | { looks: number } | Uint8Array<ArrayBuffer>)[] = [];
   const advantages: number[][] = [];
@@ -102,7 +105,10 @@ async function scripted({
   const answers: Readonly<Record<string, (body: Uint8Array) => object | Uint8Array<ArrayBuffer>>> = {
     "client/config": () => ({ sample_max_concurrent_requests: places }),
     create_session: () => ({ session_id: "s" }),
-    get_server_capabilities: () => ({ supported_models: [{ model_name: "tiny", max_context_length: 64 }] }),
+    get_server_capabilities: () => ({
+      supported_models: [{ model_name: "tiny", max_context_length: 64 }],
+      ...(openRl && { single_process: true }),
+    }),
     create_model: () => later({ model_id: `m${models++}` }),
     load_weights(body) {
       const { model_id, path } = jsonOf(body);
@@ -289,6 +295,18 @@ test("where snapshots do not keep their weights, frozen ones have a model of the
   await frozen.dispose();
   await later.dispose();
   assert.deepEqual(unloaded, ["m1", "m2"]);
+});
+
+test("samplers of another server than Open-RL that tell nothing of prompts are refused: nobody could check their weights", async () => {
+  const { model } = await scripted({ readsPrompts: false, openRl: false });
+  await assert.rejects(ask(model), withCode("engine.failed", /Use a server that answers prompt_logprobs/));
+});
+
+test("a reply as long as was allowed has not stopped, whatever the server says", async () => {
+  const { model } = await scripted({ reply: { tokens: [7, 8], stop_reason: "stop" } });
+  const sampled = async (maxTokens: number) =>
+    (await model.sample([{ prompt: Int32Array.of(5, 6), maxTokens, seed: 1 }]))[0]!.stop;
+  assert.deepEqual([await sampled(2), await sampled(3)], ["length", "stop"]);
 });
 
 test("where samplers tell nothing of prompts, frozen weights are read by the trainer of their own model", async () => {

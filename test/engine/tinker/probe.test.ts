@@ -38,7 +38,7 @@ interface Habits {
    * As Open-RL: has no pass without gradients, tells nothing of prompts, adds dropout to adapters that are not asked to do without,
    * and refuses betas that are integers to Python.
    */
-  readonly peft?: boolean;
+  readonly openRl?: boolean;
   /** Log-probabilities near this many nats, rounded to bfloat16. */
   readonly coarse?: number;
 }
@@ -70,6 +70,7 @@ function tryOut(habits: Habits, by: Codec = codec) {
   function learn({ data, loss_fn, loss_fn_config }: Pass): void {
     for (const { loss_fn_inputs } of data) {
       const { logprobs, advantages, weights } = loss_fn_inputs;
+      rows++;
       if (weights?.data.every((w: number) => w === 0)) continue;
       const N = advantages!.data.length;
       for (let i = 0; i < N; i++) {
@@ -80,7 +81,6 @@ function tryOut(habits: Habits, by: Codec = codec) {
         const free = loss_fn === "importance_sampling" || ratio <= bound;
         if (free) gradient[i]! -= (ratio * advantages!.data[i]!) / (habits.byLength ? N : 1);
       }
-      rows++;
     }
   }
   function pass(p: Pass) {
@@ -104,7 +104,7 @@ function tryOut(habits: Habits, by: Codec = codec) {
     return later(habits.json ? outputJson(output) : writeOutput(output));
   }
   function step(text: string) {
-    if (habits.peft && /"beta\d":\d+[,}]/.test(text)) {
+    if (habits.openRl && /"beta\d":\d+[,}]/.test(text)) {
       const error_message = "betas must be either both floats or both Tensors";
       return Response.json({ type: "RequestFailedResponse", error_message }, { status: 400 });
     }
@@ -129,12 +129,12 @@ function tryOut(habits: Habits, by: Codec = codec) {
     const own = [read(of[n - 1]!, n - 1)];
     return later({
       sequences: [{ stop_reason: "length", tokens: [sampling_params.max_tokens ?? 1], logprobs: own }],
-      ...(!habits.peft && { prompt_logprobs: logp }),
+      ...(!habits.openRl && { prompt_logprobs: logp }),
     });
   }
   const answers: Readonly<Record<string, (body: Buffer) => object | Uint8Array<ArrayBuffer>>> = {
     create_session: () => ({ session_id: "s" }),
-    get_server_capabilities: () => ({ supported_models: [], ...(habits.peft && { single_process: false }) }),
+    get_server_capabilities: () => ({ supported_models: [], ...(habits.openRl && { single_process: false }) }),
     create_model: (body) => {
       const { lora_alpha, lora_dropout } = JSON.parse(body.toString()).lora_config;
       asked.push({ lora_alpha, lora_dropout });
@@ -143,7 +143,7 @@ function tryOut(habits: Habits, by: Codec = codec) {
     forward_backward: (body) =>
       pass(habits.json ? forwardBackwardRequest.parse(JSON.parse(body.toString())) : readPass(body)),
     forward: (body) =>
-      habits.peft
+      habits.openRl
         ? Response.json({ detail: "Not Found" }, { status: 404 })
         : pass(forwardRequest.parse(JSON.parse(body.toString()))),
     optim_step: (body) => step(body.toString()),
@@ -248,7 +248,7 @@ test("log-probabilities of a prompt that begin with its second token are those o
 test("one without forward passes and log-probabilities of prompts is read through backward passes of weight 0, and samples", async () => {
   const read = await tryOut(usual);
   assert.deepEqual(read.asked[0], { lora_alpha: undefined, lora_dropout: undefined });
-  const { found, said, asked } = await tryOut({ ...usual, json: 500, peft: true });
+  const { found, said, asked } = await tryOut({ ...usual, json: 500, openRl: true });
   assert.deepEqual(asked[0], { lora_alpha: 32, lora_dropout: 0 });
   const { staleGap: _, ...rest } = read.found;
   assert.deepEqual({ ...found, samplerGap: 0 }, { ...rest, samplerGap: 0, keeps: false });
