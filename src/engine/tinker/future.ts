@@ -139,7 +139,8 @@ export async function awaited(
       waited += rest;
     }
     const lasted = Math.max(waited, performance.now() - began);
-    if (next.kind === "again" && answer?.status === 200 && paused === undefined) sayIfLate(over, path, lasted);
+    if (next.kind === "again" && answer?.status === 200 && paused === undefined)
+      sayIfLate(over, path, lasted);
     if (lasted >= over.patienceMs) {
       const questions = `after ${round} polls`;
       if (!answer)

@@ -134,7 +134,10 @@ function tryOut(habits: Habits, by: Codec = codec) {
   }
   const answers: Readonly<Record<string, (body: Buffer) => object | Uint8Array<ArrayBuffer>>> = {
     create_session: () => ({ session_id: "s" }),
-    get_server_capabilities: () => ({ supported_models: [], ...(habits.openRl && { single_process: false }) }),
+    get_server_capabilities: () => ({
+      supported_models: [],
+      ...(habits.openRl && { single_process: false }),
+    }),
     create_model: (body) => {
       const { lora_alpha, lora_dropout } = JSON.parse(body.toString()).lora_config;
       asked.push({ lora_alpha, lora_dropout });
