@@ -60,7 +60,7 @@ export const sidebar: readonly Group[] = [
       { text: "Leaderboard", link: "/leaderboard.md" },
       { text: "Turn-level methods compared", link: "/comparisons/facts-turn-level.md" },
       { text: "A pretrained model compared", link: "/comparisons/real-extract.md" },
-      { text: "Eight methods on it", link: "/comparisons/real-extract-eight.md" },
+      { text: "Twelve methods on it", link: "/comparisons/real-extract-twelve.md" },
       { text: "Budgets of feedback compared", link: "/comparisons/feedback-budget.md" },
       { text: "What a reward model costs", link: "/comparisons/judges.md" },
       { text: "Curricula and uniform choice", link: "/comparisons/curricula.md" },
