@@ -1,13 +1,15 @@
 /** The metrics of an iteration, by name. */
 import { gapSpread, isGapSum } from "../common/statistics/gaps.ts";
 import type { Experience } from "../core/slots.ts";
+import { isLogged } from "../core/trainingExamples.ts";
 import { type Stats, succeeded, type Trajectory } from "../core/types.ts";
 import { average, rewardOf } from "./evaluate.ts";
 import type { Iteration } from "./running.ts";
 import type { RunState } from "./state.ts";
 
-/** Demonstrations and attempts that are trained on again do not show what the policy can do now. */
-const isOwn = ({ origin }: Trajectory): boolean => origin !== "demonstrated" && origin !== "replayed";
+/** Demonstrations, attempts that are trained on again and what production recorded do not show what the policy can do now. */
+const isOwn = ({ origin, task }: Trajectory): boolean =>
+  origin !== "demonstrated" && origin !== "replayed" && !isLogged(task);
 
 /** Shares of the groups in which every attempt succeeded, and in which none did. What is compared with nobody is no group. */
 function groupShares({ units, trajectories }: Experience): Stats {

@@ -26,6 +26,25 @@ const rows = Array.from({ length: 40 }, (_, i) => {
   ];
 }).flat();
 
+/** Nothing was played, so there is no success to tell, and nothing to say of its absence. */
+function assertNothingPlayed(out: string, iterations: number): void {
+  const events = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    events
+      .filter(({ type }) => type === "iteration")
+      .map(({ success, reward, turns }) => [success, reward, turns]),
+    Array.from({ length: iterations }, () => [null, null, null]),
+  );
+  const { health } = events.find(({ type }) => type === "done");
+  assert.deepEqual(
+    health.findings.filter(({ check }: { check: string }) => check === "rewarded"),
+    [],
+  );
+}
+
 test("import, train from it, export: what people said becomes a policy, and no copy of it stays in the run", async () => {
   await writeFile(at("rows.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const store = at("production.sqlite");
@@ -37,13 +56,7 @@ test("import, train from it, export: what people said becomes a policy, and no c
   const run = ["train", "--from-feedback", store, "--method", "sft", "--engine", "tabular", "--out", out];
   const trained = await inProcess([...run, "--iterations", "5", "--json"]);
   assert.equal(trained.code, 0, trained.err);
-  // nothing was played, so there is no success to tell
-  const lines = trained.out.trim().split("\n");
-  const iterations = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === "iteration");
-  assert.deepEqual(
-    iterations.map(({ success, reward, turns }) => [success, reward, turns]),
-    Array.from({ length: 5 }, () => [null, null, null]),
-  );
+  assertNothingPlayed(trained.out, 5);
   const shown = await inProcess(["show", out, "--store", at("runs/whetstone.sqlite")]);
   assert.match(shown.out, /^likelihood\.loss, 5 iterations$/m);
   const begun = JSON.parse(await readFile(join(out, "run.json"), "utf8"));
@@ -52,6 +65,11 @@ test("import, train from it, export: what people said becomes a policy, and no c
   const runs = await openRunStore(at("runs/whetstone.sqlite"));
   assert.deepEqual(await runs.trajectories(out), []);
   await runs.close();
+
+  const pairs = ["--method", "dpo", "--engine", "tabular", "--iterations", "4", "--out", at("runs/paired")];
+  const paired = await inProcess(["train", "--from-feedback", store, ...pairs, "--json"]);
+  assert.equal(paired.code, 0, paired.err);
+  assertNothingPlayed(paired.out, 4);
 
   const again = await inProcess(["train", "--out", out, "--resume", "--json"]);
   assert.equal(again.code, 0, again.err);
