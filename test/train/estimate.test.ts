@@ -81,6 +81,7 @@ test("there is no estimate for a short run, and one that goes on says why", asyn
     [],
   );
 
+  assert.equal(dapo.build().plan, undefined);
   const policy = { can: new Set<string>(["train", "fork"]) } as unknown as Model;
   const without = (more: object, model = policy) => {
     const made = { method: dapo.build(), engine: {}, staleness: 0, ...more } as unknown as RunSettings;

@@ -73,7 +73,7 @@ test("a wait grows while the connection is lost, to 30 s, and begins anew once i
   assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 20, 500]);
 });
 
-test("a result that takes long is said to, once after 20 seconds and again after 40", async () => {
+test("a result that takes long is reported, once after 20 seconds and again after 40", async () => {
   const working = (): Reply => json({ type: "try_again", request_id: "r", queue_state: "active" });
   const said: string[] = [];
   const { over } = polled(...Array.from({ length: 2500 }, working)); // 20 ms each
