@@ -13,6 +13,12 @@
 /** Rows of a tile: the number of columns that the CPU's product kernel processes at once. */
 export const rowTile = 16;
 
+/**
+ * The fewest rows that the CPU decodes. Where the weights are larger than the caches of the processor, a step of so few rows takes
+ * three quarters of the time of a tile. One row alone would take other code, whose sums have other bits.
+ */
+const fewRows = 4;
+
 /** Upper limit of an engine's threads within an operator. */
 export const mostThreads = 16;
 
@@ -51,8 +57,14 @@ const pieceTokens = 4 * blockTokens;
 /** Tokens, padding included, of the next pass over a prompt of which `left` tokens are not read. */
 export const piecePlaces = (left: number): number => (left >= pieceTokens ? pieceTokens : blockTokens);
 
-/** Cache slots for this number of rows. */
+/** Cache slots for this number of rows, on a GPU. */
 export const decodeRows = (rows: number): number => decodeSizes.find((size) => size >= rows) ?? mostRows;
+
+/** The same on the CPU. */
+export const cpuDecodeRows = (rows: number): number => (rows <= fewRows ? fewRows : decodeRows(rows));
+
+/** How many positions the CPU scores for n prompts that are read together. */
+export const scoredRows = (n: number): number => (n <= fewRows ? fewRows : roundUp(n, rowTile));
 
 /** How many of n prompts of T positions to prefill next (`taken`), and the batch size of the program for it (`B`). */
 export function prefillRows(n: number, T: number): { readonly taken: number; readonly B: number } {

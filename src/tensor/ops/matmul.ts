@@ -32,8 +32,10 @@ const operation: Operation<Required<MatmulOptions>> = {
   },
   onnx: (y, inputs, emit) => {
     const { transposeA, transposeB, scale } = y.attributes;
-    const tile = emit.rowTile;
-    if (tile && isLinear(y) && y.shape[0]! % tile === 0) return inTiles(y, inputs, emit, tile);
+    const rows = y.shape[0]!;
+    const tile = emit.rowTile && Math.min(emit.rowTile, rows);
+    // one row takes other code, which sums in another order
+    if (tile && rows > 1 && isLinear(y) && rows % tile === 0) return inTiles(y, inputs, emit, tile);
     return transposeA || transposeB || scale !== 1
       ? emit.node(
           "FusedMatMul",
