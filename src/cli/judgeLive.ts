@@ -303,7 +303,7 @@ async function keep(
     source,
     at: now,
     received: now,
-    tags: {},
+    tags: { "judge.version": panel.version },
   };
   await production.write([{ kind: "signal", signal }]);
   io.record({ type: "judged", session, trajectory: id, response, stratum, score: value });

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { counted } from "../common/text/counted.ts";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Evaluator } from "../core/evaluator.ts";
@@ -9,6 +10,7 @@ import type { ChatOptions } from "../engine/chat/chat.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
 import { chatPairJudge } from "../evaluator/pairJudge.ts";
 import { type ChatFlags, chatOf } from "./chat.ts";
+import { readCalibration, requireCalibration } from "./judgeCalibration.ts";
 import { loadModule } from "./module.ts";
 import { readStudent } from "./studentJudge.ts";
 
@@ -17,6 +19,8 @@ export interface JudgeFlags extends ChatFlags {
   /** Further modules. */
   readonly judge: readonly string[];
   readonly rubric: string;
+  /** A file with a correction of the judge's numbers. */
+  readonly calibration?: string;
 }
 
 /** The judges, in the order of the modules, then the model behind an API. */
@@ -25,6 +29,8 @@ export interface JudgePanel {
   readonly names: readonly string[];
   /** What makes each the same one, for work that goes on: a module's text, a model with its address and its rubric. */
   readonly identities: readonly string[];
+  /** Digest of the identities: another text, model, address, rubric or correction is another version. */
+  readonly version: string;
   /** The judges, and what the model behind an API has cost until then. */
   ready(
     stop: AbortSignal,
@@ -47,12 +53,9 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
   const modules = await Promise.all(files.map((file) => evaluatorOf(file, ability)));
   const texts = await Promise.all(files.map((file) => readFile(file)));
   const chat = flags.chat === undefined ? undefined : `${flags.model} at ${flags.chat}: ${flags.rubric}`;
-  return {
+  const panel: JudgePanel = {
     names: [...files, ...(chat === undefined ? [] : [flags.model ?? "chat"])],
-    identities: [
-      ...texts.map((text) => createHash("sha256").update(text).digest("hex")),
-      ...(chat === undefined ? [] : [chat]),
-    ],
+    ...identified([...texts.map(digest), ...(chat === undefined ? [] : [chat])]),
     ready(stop, calls) {
       const model: Chat | undefined = chat === undefined ? undefined : chatOf(flags, stop, calls);
       return {
@@ -61,6 +64,40 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
       };
     },
   };
+  return flags.calibration === undefined ? panel : await corrected(panel, flags.calibration, ability);
+}
+
+const digest = (text: Buffer | string): string => createHash("sha256").update(text).digest("hex");
+
+const identified = (identities: readonly string[]): Pick<JudgePanel, "identities" | "version"> => ({
+  identities,
+  version: digest(JSON.stringify(identities)).slice(0, 12),
+});
+
+/** The one judge of a panel, with its numbers corrected by a file. */
+async function corrected(panel: JudgePanel, file: string, ability: "compare" | "score"): Promise<JudgePanel> {
+  requireOneJudge(panel, "--calibration");
+  const calibration = await readCalibration(file);
+  const correct = requireCalibration(calibration, { identity: panel.identities[0]!, ability });
+  return {
+    names: panel.names.map((name) => `${name}, calibrated`),
+    ...identified([...panel.identities, digest(JSON.stringify(calibration))]),
+    ready(stop, calls) {
+      const { judges, spent } = panel.ready(stop, calls);
+      return { judges: judges.map(correct), spent };
+    },
+  };
+}
+
+/** @throws WhetstoneError `option.range` for several judges. */
+export function requireOneJudge({ names }: JudgePanel, flag: string): void {
+  if (names.length === 1) return;
+  throw new WhetstoneError("option.range", {
+    where: flag,
+    got: counted(names.length, "judge"),
+    expected: "one judge",
+    fix: "Name them one by one.",
+  });
 }
 
 const oneJudge = (got: string): WhetstoneError =>

@@ -1,5 +1,4 @@
 /** A small judge in this process that is fitted to the answers of another one: logistic regression on the words of a reply. */
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { z } from "zod";
@@ -132,17 +131,6 @@ const fileSchema = z.object({
   of: z.array(z.string()),
   weights: z.record(z.string(), z.number()),
 });
-
-/** @throws WhetstoneError `run.exists` where there is such a file. */
-export function requireNewStudent(file: string): void {
-  if (!existsSync(file)) return;
-  throw new WhetstoneError("run.exists", {
-    where: "--distil",
-    got: `${resolve(file)}, an existing file`,
-    expected: "a new file",
-    fix: "Choose another name, or remove it.",
-  });
-}
 
 /** Writes a student, whole or not at all. @param of names of its teachers. */
 export async function writeStudent(

@@ -62,24 +62,51 @@ export function judgeReport(labels: Labels, judged: readonly JudgedLabel[]): Jud
   return labels.kind === "pairs" ? pairReport(labels.labels, judged) : replyReport(labels.labels, judged);
 }
 
+/** What a judge said, and what people said. */
+export interface Forecast {
+  readonly group: string;
+  /** The probability that a reply is the better one, or the score of a single reply. */
+  readonly p: number;
+  readonly better: boolean;
+}
+
+/** What a correction of the judge's numbers is fitted to. @param judged as for {@link judgeReport}. */
+export const forecastsOf = (labels: Labels, judged: readonly JudgedLabel[]): readonly Forecast[] =>
+  labels.kind === "pairs"
+    ? sidesOf(answeredPairs(labels.labels, judged))
+    : answeredReplies(labels.labels, judged);
+
 const choiceOf = (p: number): PairLabel["preferred"] => (p > 0.5 ? "a" : p < 0.5 ? "b" : "tie");
 
 /** Over both orders, so that a preference for a position cancels out of everything but itself. */
-function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]): JudgeReport {
-  const known = labels.flatMap((label, i) => {
+const answeredPairs = (labels: readonly PairLabel[], judged: readonly JudgedLabel[]) =>
+  labels.flatMap((label, i) => {
     const [forward, backward] = [judged[i]!.forward.value, judged[i]!.backward?.value];
     if (forward === undefined || backward === undefined) return [];
     return [{ label, group: groupOf(label), forward, backward, p: (forward + backward) / 2 }];
   });
+
+/** Each pair that is no tie, once from either side: what is called a is of no consequence. */
+const sidesOf = (known: ReturnType<typeof answeredPairs>): readonly Forecast[] =>
+  known
+    .filter(({ label }) => label.preferred !== "tie")
+    .flatMap(({ label, group, p }) => [
+      { group, p, better: label.preferred === "a" },
+      { group, p: 1 - p, better: label.preferred === "b" },
+    ]);
+
+const answeredReplies = (labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]) =>
+  labels.flatMap((label, i) => {
+    const p = judged[i]!.forward.value;
+    return p === undefined ? [] : [{ label, group: groupOf(label), p, better: label.label === 1 }];
+  });
+
+function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]): JudgeReport {
+  const known = answeredPairs(labels, judged);
   const clusters = known.map(({ group }) => group);
   const sign = { a: 1, b: -1, tie: 0 } as const;
   const side = ({ own }: PairLabel): number => (own === undefined ? 0 : sign[own]);
-  const decided = known.filter(({ label }) => label.preferred !== "tie");
-  // each pair once from either side: what is called a is of no consequence
-  const sides = decided.flatMap(({ label, group, p }) => [
-    { group, p, better: label.preferred === "a" },
-    { group, p: 1 - p, better: label.preferred === "b" },
-  ]);
+  const sides = sidesOf(known);
   const { biases, confidence } = biasesOf(
     {
       judged: known.map(({ p }) => p - 0.5),
@@ -117,10 +144,7 @@ function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]
 }
 
 function replyReport(labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]): JudgeReport {
-  const known = labels.flatMap((label, i) => {
-    const p = judged[i]!.forward.value;
-    return p === undefined ? [] : [{ label, group: groupOf(label), p, better: label.label === 1 }];
-  });
+  const known = answeredReplies(labels, judged);
   const clusters = known.map(({ group }) => group);
   const { biases, confidence } = biasesOf({
     judged: known.map(({ p }) => p),
@@ -160,12 +184,6 @@ function replyReport(labels: readonly ReplyLabel[], judged: readonly JudgedLabel
 }
 
 const selfUnit = "a reply of the judge's own model";
-
-interface Forecast {
-  readonly group: string;
-  readonly p: number;
-  readonly better: boolean;
-}
 
 const areaOf = (all: readonly Forecast[]): Interval =>
   areaInterval(
