@@ -14,10 +14,13 @@
 export const rowTile = 16;
 
 /**
- * The fewest rows that the CPU decodes. Where the weights are larger than the caches of the processor, a step of so few rows takes
- * three quarters of the time of a tile. One row alone would take other code, whose sums have other bits.
+ * Rows that the CPU computes where a tile is not needed: where the weights are larger than the caches of the processor, that takes
+ * three quarters of a tile's time. One row alone would take other code, whose sums have other bits.
  */
-const fewRows = 4;
+const fewRows = [2, 4] as const;
+
+/** The smallest of these sizes that has room for n. */
+const fewest = (n: number): number | undefined => fewRows.find((size) => size >= n);
 
 /** Upper limit of an engine's threads within an operator. */
 export const mostThreads = 16;
@@ -61,10 +64,10 @@ export const piecePlaces = (left: number): number => (left >= pieceTokens ? piec
 export const decodeRows = (rows: number): number => decodeSizes.find((size) => size >= rows) ?? mostRows;
 
 /** The same on the CPU. */
-export const cpuDecodeRows = (rows: number): number => (rows <= fewRows ? fewRows : decodeRows(rows));
+export const cpuDecodeRows = (rows: number): number => fewest(rows) ?? decodeRows(rows);
 
 /** How many positions the CPU scores for n prompts that are read together. */
-export const scoredRows = (n: number): number => (n <= fewRows ? fewRows : roundUp(n, rowTile));
+export const scoredRows = (n: number): number => fewest(n) ?? roundUp(n, rowTile);
 
 /** How many of n prompts of T positions to prefill next (`taken`), and the batch size of the program for it (`B`). */
 export function prefillRows(n: number, T: number): { readonly taken: number; readonly B: number } {
