@@ -5,8 +5,9 @@
  * A matrix product over the rows of a batch is safe because it is computed in tiles (see `CompileOptions.rowTile`).
  * ONNX Runtime's CPU product (MLAS, `MlasGemmBatch` in sgemm.cpp) splits its sums into blocks whose length depends on
  * the number of columns per thread; with a tile as the second factor, this number takes only a few values. Threads split
- * the rows of the weights, which no sum runs over. (One unlikely exception: with as many threads as a matrix has rows,
- * and 4,096 columns or more, a thread may be left with one row, which takes another code path.) Attention is computed
+ * the rows of the weights, which no sum runs over. (One exception: where a matrix has fewer rows than twice the threads, and
+ * thousands of columns, a thread may be left with one row, which takes another code path. Of an adapter of rank 16 this can show from
+ * 9 threads on, between batches of at most 16 rows and larger ones.) Attention is computed
  * head by head, and masked cache positions add exact zeros to its sums.
  */
 
