@@ -85,9 +85,9 @@ export function addJudge(program: Command, io: Io): void {
     )
     .option(
       "--fit-calibration <file.json>",
-      "with --against: fit a correction of the judge's numbers to the labels, and write it to a new file",
+      "with --against: fit a correction of the judge's scores to labels of single replies, and write it to a new file",
     )
-    .option("--calibration <file.json>", "correct the judge's numbers by a file of --fit-calibration")
+    .option("--calibration <file.json>", "correct the judge's scores by a file of --fit-calibration")
     .option(
       "--audit",
       "in place of scores: by how much padding, self-praise, a list, experts and the place move the judge's score of the same replies",
@@ -111,15 +111,11 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
     expected: "seconds above 0, up to a day",
   });
   const rule = { vote: options.vote, abstain: numberBetween("--abstain", options.abstain, 0, 1) };
-  if (options.fitCalibration !== undefined && options.calibration !== undefined)
-    throw alone("--fit-calibration", "--calibration", "a correction is fitted to the judge's own numbers");
+  requireTaken(options);
   if (options.against !== undefined && what === undefined) {
     await against(options.against, options, { seed, concurrency, timeoutSeconds, rule }, io);
     return;
   }
-  const fitted = options.distil === undefined ? options.fitCalibration && "--fit-calibration" : "--distil";
-  if (fitted)
-    throw alone(fitted, what ?? "no --against", "what is fitted needs labels: --against labels.jsonl");
   const limit =
     options.limit === undefined ? Number.POSITIVE_INFINITY : statedNumber("--limit", options.limit, 1);
   if (what !== undefined && options.against === undefined && options.audit) {
@@ -129,10 +125,6 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   }
   if (what === undefined && options.live) throw nothingLive();
   if (what !== undefined && options.live) {
-    const surplus = (["against", "out", "limit", "estimate"] as const).find(
-      (name) => options[name] !== undefined,
-    );
-    if (surplus) throw besideLive(surplus);
     const panel = await judgePanel(options, "score");
     const asked = { panel, seed, concurrency, timeoutSeconds, rule };
     await judgeLive({ store: what, ...asked, ...liveSettings(options) }, io);
@@ -152,13 +144,45 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   await score({ what, out, runs, panel, rule, seed, timeoutSeconds, concurrency, limit, estimate }, io);
 }
 
-const alone = (flag: string, beside: string, why: string): WhetstoneError =>
-  new WhetstoneError("option.range", {
-    where: flag,
-    got: `it with ${beside}`,
-    expected: why,
-    fix: "Leave one out.",
-  });
+/** Flags of one kind of work, with what they go with. */
+const taken = {
+  against: { distil: "labels", fitCalibration: "labels" },
+  audit: { limit: "scores and --audit" },
+  live: { once: "--live" },
+  scores: { out: "scores", limit: "scores and --audit", estimate: "scores" },
+} as const;
+
+/** @throws WhetstoneError `option.range` for a flag that the work has no use for. */
+function requireTaken(options: JudgeOptions): void {
+  const work =
+    options.against !== undefined ? "against" : options.audit ? "audit" : options.live ? "live" : "scores";
+  const all: Readonly<Record<string, string>> = {
+    ...taken.against,
+    ...{ audit: "scores", live: "a traffic store" },
+    ...taken.live,
+    ...taken.scores,
+  };
+  const surplus = Object.keys(all).find(
+    (name) => Reflect.get(options, name) !== undefined && name !== work && !(name in taken[work]),
+  );
+  const flag = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
+  if (surplus !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: flag(surplus),
+      got: work === "scores" ? "it without --against labels.jsonl" : `it beside ${flag(work)}`,
+      expected: `it with ${all[surplus]}`,
+      fix: work === "scores" ? "Give labels, or leave it out." : "Leave one of the two out.",
+    });
+  }
+  if (options.fitCalibration !== undefined && options.calibration !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--fit-calibration",
+      got: "it beside --calibration",
+      expected: "one of the two: a correction is fitted to the judge's own numbers",
+      fix: "Leave one out.",
+    });
+  }
+}
 
 const nothingLive = (): WhetstoneError =>
   new WhetstoneError("option.range", {
@@ -166,12 +190,4 @@ const nothingLive = (): WhetstoneError =>
     got: "--live without a store",
     expected: "the traffic store that the gateway records in",
     fix: "Name it, for example: whetstone judge runs/whetstone.sqlite --live",
-  });
-
-const besideLive = (name: string): WhetstoneError =>
-  new WhetstoneError("option.range", {
-    where: `--${name}`,
-    got: "it beside --live",
-    expected: "one of the two: --live stores scores as feedback, and goes on",
-    fix: "Leave one out; --hourly bounds what --live judges.",
   });

@@ -1,7 +1,7 @@
 /** `whetstone judge --against`: a judge beside what people said of the same replies. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { requireNewFile } from "../common/files/files.ts";
 import { counted } from "../common/text/counted.ts";
 import { oneLine } from "../common/text/oneLine.ts";
@@ -18,8 +18,8 @@ import { limitConcurrency } from "../train/limit.ts";
 import { spendLine } from "./chat.ts";
 import { effectText } from "./effectText.ts";
 import { untilInterrupted } from "./interrupted.ts";
-import { type FittedCalibration, fitCalibration } from "./judgeCalibration.ts";
-import { type JudgeFlags, judgePanel, requireOneJudge } from "./judges.ts";
+import { type FittedCalibration, fitCalibration, requireFittable } from "./judgeCalibration.ts";
+import { type JudgeFlags, judgePanel, judgeVersion, requireOneJudge } from "./judges.ts";
 import { statedNumber } from "./numbers.ts";
 import { folded, type Io, interval, lateProgress, number, percent, roomOf, table } from "./output.ts";
 import { distil, writeStudent } from "./studentJudge.ts";
@@ -46,9 +46,8 @@ export async function against(
   io: Io,
 ): Promise<void> {
   const repeats = statedNumber("--repeats", options.repeats);
-  if (options.distil !== undefined) requireNewFile(options.distil, "--distil");
-  if (options.fitCalibration !== undefined) requireNewFile(options.fitCalibration, "--fit-calibration");
   const labels = readLabels(await textOf(file), basename(file));
+  requireFiles(options, labels);
   const panel = await judgePanel(options, labels.kind === "pairs" ? "compare" : "score");
   if (options.fitCalibration !== undefined) requireOneJudge(panel, "--fit-calibration");
   const began = performance.now();
@@ -82,14 +81,13 @@ export async function against(
   const held = student && judgeReport(labels, student.heldOut);
   if (student) await writeStudent(options.distil!, labels.kind, panel.names, student.weights);
   const calibration =
-    options.fitCalibration === undefined || report.judged === 0
+    options.fitCalibration === undefined || labels.kind === "pairs" || report.judged === 0
       ? undefined
       : await fitCalibration(
           options.fitCalibration,
           { of: panel.names[0]!, identity: panel.identities[0]! },
-          labels,
+          labels.labels,
           whole,
-          report,
         );
   const asked = spend === undefined ? 0 : spend.calls + spend.cachedCalls;
   const usdPerCall = spend && options.price !== undefined && asked > 0 ? spend.usd / asked : undefined;
@@ -97,7 +95,7 @@ export async function against(
     type: "judge",
     against: file,
     judge: several ? "ensemble" : panel.names[0],
-    version: panel.version,
+    version: judgeVersion(panel, rule),
     kind: labels.kind,
     ...report,
     ...(several && { rule, judges: each.map((own, at) => ({ judge: panel.names[at], ...own })) }),
@@ -120,7 +118,7 @@ export async function against(
       `Written: ${options.distil}, fitted to all ${student.agreement.n} answers`,
     );
   }
-  if (calibration) io.say("", ...folded(io, fittedLine(calibration, options.fitCalibration!)));
+  if (calibration && !("notWritten" in calibration)) io.say("", ...folded(io, fittedLine(calibration)));
   if (spend) {
     const average = usdPerCall === undefined ? "" : `, $${number(usdPerCall)} a request on average`;
     io.say(...folded(io, `Cost: ${spendLine(spend)}${average}`));
@@ -130,6 +128,10 @@ export async function against(
     io.code = 1;
     return;
   }
+  if (calibration && "notWritten" in calibration) {
+    io.error(`whetstone: no correction is written: ${calibration.notWritten}.`);
+    io.code = 1;
+  }
   const unasked = each.find(({ calls }) => calls["not asked"] > 0);
   if (unasked) {
     io.error(`whetstone: ${counted(unasked.calls["not asked"], "call")} not asked.${whyOf(unasked)}`);
@@ -137,10 +139,21 @@ export async function against(
   }
 }
 
-const fittedLine = ({ by, before, after }: FittedCalibration, file: string): string =>
-  by === "none"
-    ? `Not written: ${file}, since no correction lowers the calibration error on labels that it was not fitted to (${before.toFixed(2)})`
-    : `Written: ${file}, by ${by === "isotonic" ? "isotonic regression" : "a temperature"}; calibration error ${before.toFixed(2)}, with it ${after.toFixed(2)} on labels that it was not fitted to`;
+/** Refuses files that cannot be written before a judge is asked. */
+function requireFiles({ distil: student, fitCalibration: correction }: AgainstFlags, labels: Labels): void {
+  if (student !== undefined) requireNewFile(student, "--distil");
+  if (correction !== undefined) requireFittable(correction, labels);
+  if (student === undefined || correction === undefined || resolve(student) !== resolve(correction)) return;
+  throw new WhetstoneError("option.range", {
+    where: "--fit-calibration",
+    got: `${correction}, which --distil writes`,
+    expected: "a file of its own",
+    fix: "Choose another name.",
+  });
+}
+
+const fittedLine = (fitted: Exclude<FittedCalibration, { readonly notWritten: string }>): string =>
+  `Written: ${fitted.file}, by ${fitted.by === "isotonic" ? "isotonic regression" : "a temperature"}, fitted to ${counted(fitted.labels, "label")}; mean squared error ${number(fitted.before)}, with it ${number(fitted.after)} on labels that it was not fitted to, ${ratio(fitted.gain)} less (the better of two corrections by this number)`;
 
 /** What several judges came to on the same labels, one a line. */
 const beside = (rows: readonly (readonly [name: string, report: JudgeReport])[], io: Io): readonly string[] =>

@@ -7,10 +7,11 @@ import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Evaluator } from "../core/evaluator.ts";
 import type { ChatOptions } from "../engine/chat/chat.ts";
+import type { EnsembleRule } from "../evaluator/ensemble.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
 import { chatPairJudge } from "../evaluator/pairJudge.ts";
 import { type ChatFlags, chatOf } from "./chat.ts";
-import { readCalibration, requireCalibration } from "./judgeCalibration.ts";
+import { correctedJudge, readCalibration, requireSameJudge } from "./judgeCalibration.ts";
 import { loadModule } from "./module.ts";
 import { readStudent } from "./studentJudge.ts";
 
@@ -29,8 +30,6 @@ export interface JudgePanel {
   readonly names: readonly string[];
   /** What makes each the same one, for work that goes on: a module's text, a model with its address and its rubric. */
   readonly identities: readonly string[];
-  /** Digest of the identities: another text, model, address, rubric or correction is another version. */
-  readonly version: string;
   /** The judges, and what the model behind an API has cost until then. */
   ready(
     stop: AbortSignal,
@@ -55,7 +54,7 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
   const chat = flags.chat === undefined ? undefined : `${flags.model} at ${flags.chat}: ${flags.rubric}`;
   const panel: JudgePanel = {
     names: [...files, ...(chat === undefined ? [] : [flags.model ?? "chat"])],
-    ...identified([...texts.map(digest), ...(chat === undefined ? [] : [chat])]),
+    identities: [...texts.map(digest), ...(chat === undefined ? [] : [chat])],
     ready(stop, calls) {
       const model: Chat | undefined = chat === undefined ? undefined : chatOf(flags, stop, calls);
       return {
@@ -69,25 +68,32 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
 
 const digest = (text: Buffer | string): string => createHash("sha256").update(text).digest("hex");
 
-const identified = (identities: readonly string[]): Pick<JudgePanel, "identities" | "version"> => ({
-  identities,
-  version: digest(JSON.stringify(identities)).slice(0, 12),
-});
-
-/** The one judge of a panel, with its numbers corrected by a file. */
+/** The one judge of a panel, with its scores corrected by a file. */
 async function corrected(panel: JudgePanel, file: string, ability: "compare" | "score"): Promise<JudgePanel> {
   requireOneJudge(panel, "--calibration");
+  if (ability === "compare") {
+    throw new WhetstoneError("option.range", {
+      where: "--calibration",
+      got: "it with labels of pairs",
+      expected: "labels of single replies, or what is to be scored: scores are corrected, and no comparisons",
+      fix: "Leave it out.",
+    });
+  }
   const calibration = await readCalibration(file);
-  const correct = requireCalibration(calibration, { identity: panel.identities[0]!, ability });
+  requireSameJudge(calibration, panel.identities[0]!);
   return {
-    names: panel.names.map((name) => `${name}, calibrated`),
-    ...identified([...panel.identities, digest(JSON.stringify(calibration))]),
+    names: panel.names,
+    identities: [...panel.identities, digest(JSON.stringify(calibration))],
     ready(stop, calls) {
       const { judges, spent } = panel.ready(stop, calls);
-      return { judges: judges.map(correct), spent };
+      return { judges: judges.map((judge) => correctedJudge(judge, calibration.correction)), spent };
     },
   };
 }
+
+/** Digest of what makes a score the same one: another text, model, address, rubric, correction or vote is another version. */
+export const judgeVersion = ({ identities, names }: JudgePanel, rule: EnsembleRule): string =>
+  digest(JSON.stringify([identities, names.length > 1 && rule])).slice(0, 12);
 
 /** @throws WhetstoneError `option.range` for several judges. */
 export function requireOneJudge({ names }: JudgePanel, flag: string): void {

@@ -93,7 +93,7 @@ const logOdds = (p: number): number => {
 export const atTemperature = (p: number, temperature: number): number => sigmoid(logOdds(p) / temperature);
 
 /** Temperatures are looked for up to here, and down to its inverse. */
-export const largestTemperature = 50;
+const largestTemperature = 50;
 
 /** The temperature between 1/50 and 50 at which the outcomes are most likely (the loss is convex in 1/T: golden section). */
 export function fittedTemperature(forecasts: readonly number[], outcomes: readonly number[]): number {
@@ -113,6 +113,16 @@ export function fittedTemperature(forecasts: readonly number[], outcomes: readon
     else low = left;
   }
   return Math.exp((low + high) / 2);
+}
+
+/** Whether no better temperature lies beyond those that are looked for. */
+export const isWithinSearch = (temperature: number): boolean =>
+  Math.abs(Math.log(temperature)) < Math.log(largestTemperature) - 1e-3;
+
+/** The correction by {@link fittedTemperature}. */
+export function cooled(forecasts: readonly number[], outcomes: readonly number[]): Recalibration {
+  const temperature = fittedTemperature(forecasts, outcomes);
+  return (p) => atTemperature(p, temperature);
 }
 
 /**

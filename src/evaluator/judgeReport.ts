@@ -1,19 +1,19 @@
 /** What a trial says of a judge: agreement with people, calibration, consistency, biases, and what its calls came to. */
 import { mean, wilsonInterval } from "../common/statistics/statistics.ts";
-import { counted } from "../common/text/counted.ts";
 import type { Interval } from "../core/interval.ts";
 import { areaInterval, clusteredShare, jackknifeInterval, kappaInterval } from "./agreement.ts";
 import { type Bias, biasesOf, replyFeatures } from "./bias.ts";
 import {
-  atTemperature,
   type CalibrationBin,
   calibrationCurve,
+  cooled,
   crossFitted,
   expectedCalibrationError,
   fittedTemperature,
   isotonic,
-  largestTemperature,
+  isWithinSearch,
 } from "./calibration.ts";
+import { type Forecast, foldsOf, whyUnfit } from "./correction.ts";
 import type { CallOutcome, JudgeCall } from "./judgeCall.ts";
 import type { JudgedLabel } from "./judgeTrial.ts";
 import { groupOf, type Labels, type PairLabel, type ReplyLabel } from "./labels.ts";
@@ -62,51 +62,24 @@ export function judgeReport(labels: Labels, judged: readonly JudgedLabel[]): Jud
   return labels.kind === "pairs" ? pairReport(labels.labels, judged) : replyReport(labels.labels, judged);
 }
 
-/** What a judge said, and what people said. */
-export interface Forecast {
-  readonly group: string;
-  /** The probability that a reply is the better one, or the score of a single reply. */
-  readonly p: number;
-  readonly better: boolean;
-}
-
-/** What a correction of the judge's numbers is fitted to. @param judged as for {@link judgeReport}. */
-export const forecastsOf = (labels: Labels, judged: readonly JudgedLabel[]): readonly Forecast[] =>
-  labels.kind === "pairs"
-    ? sidesOf(answeredPairs(labels.labels, judged))
-    : answeredReplies(labels.labels, judged);
-
 const choiceOf = (p: number): PairLabel["preferred"] => (p > 0.5 ? "a" : p < 0.5 ? "b" : "tie");
 
 /** Over both orders, so that a preference for a position cancels out of everything but itself. */
-const answeredPairs = (labels: readonly PairLabel[], judged: readonly JudgedLabel[]) =>
-  labels.flatMap((label, i) => {
+function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]): JudgeReport {
+  const known = labels.flatMap((label, i) => {
     const [forward, backward] = [judged[i]!.forward.value, judged[i]!.backward?.value];
     if (forward === undefined || backward === undefined) return [];
     return [{ label, group: groupOf(label), forward, backward, p: (forward + backward) / 2 }];
   });
-
-/** Each pair that is no tie, once from either side: what is called a is of no consequence. */
-const sidesOf = (known: ReturnType<typeof answeredPairs>): readonly Forecast[] =>
-  known
-    .filter(({ label }) => label.preferred !== "tie")
-    .flatMap(({ label, group, p }) => [
-      { group, p, better: label.preferred === "a" },
-      { group, p: 1 - p, better: label.preferred === "b" },
-    ]);
-
-const answeredReplies = (labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]) =>
-  labels.flatMap((label, i) => {
-    const p = judged[i]!.forward.value;
-    return p === undefined ? [] : [{ label, group: groupOf(label), p, better: label.label === 1 }];
-  });
-
-function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]): JudgeReport {
-  const known = answeredPairs(labels, judged);
   const clusters = known.map(({ group }) => group);
   const sign = { a: 1, b: -1, tie: 0 } as const;
   const side = ({ own }: PairLabel): number => (own === undefined ? 0 : sign[own]);
-  const sides = sidesOf(known);
+  const decided = known.filter(({ label }) => label.preferred !== "tie");
+  // each pair once from either side: what is called a is of no consequence
+  const sides = decided.flatMap(({ label, group, p }) => [
+    { group, p, better: label.preferred === "a" },
+    { group, p: 1 - p, better: label.preferred === "b" },
+  ]);
   const { biases, confidence } = biasesOf(
     {
       judged: known.map(({ p }) => p - 0.5),
@@ -142,6 +115,13 @@ function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]
     ...callsOf(judged),
   };
 }
+
+/** The labels of single replies that were answered. */
+export const answeredReplies = (labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]) =>
+  labels.flatMap((label, i) => {
+    const p = judged[i]!.forward.value;
+    return p === undefined ? [] : [{ label, group: groupOf(label), p, better: label.label === 1 }];
+  });
 
 function replyReport(labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]): JudgeReport {
   const known = answeredReplies(labels, judged);
@@ -202,29 +182,20 @@ const agreement = (
     clusters,
   );
 
-/** Folds of the cross-fitting. */
-const folds = 5;
-
 function calibrated(all: readonly Forecast[]): Pick<JudgeReport, "calibration" | "uncalibrated"> {
-  const groups = new Map([...new Set(all.map(({ group }) => group))].map((group, at) => [group, at % folds]));
+  const unfit = whyUnfit(all);
+  if (unfit !== undefined) return { uncalibrated: unfit };
   const [forecasts, outcomes] = [all.map(({ p }) => p), all.map(({ better }) => Number(better))];
-  if (groups.size < folds)
-    return { uncalibrated: `labels of ${counted(groups.size, "group")}; ${folds} are needed` };
-  if (new Set(outcomes).size < 2) return { uncalibrated: "all labels are the same" };
-  if (new Set(forecasts).size < 2) return { uncalibrated: "the judge always says the same" };
-  const fold = all.map(({ group }) => groups.get(group)!);
+  const fold = foldsOf(all);
   const errorOf = (said: readonly number[]): Interval =>
     errorInterval(all.map(({ group }, i) => ({ group, said: said[i]!, came: outcomes[i]! })));
-  const byTemperature = crossFitted(forecasts, outcomes, fold, (p, y) => {
-    const temperature = fittedTemperature(p, y);
-    return (x) => atTemperature(x, temperature);
-  });
+  const byTemperature = crossFitted(forecasts, outcomes, fold, cooled);
   const temperature = fittedTemperature(forecasts, outcomes);
   return {
     calibration: {
       curve: calibrationCurve(forecasts, outcomes),
       error: errorOf(forecasts),
-      ...(Math.abs(Math.log(temperature)) < Math.log(largestTemperature) - 1e-3 && { temperature }),
+      ...(isWithinSearch(temperature) && { temperature }),
       corrected: {
         temperature: errorOf(byTemperature),
         isotonic: errorOf(crossFitted(forecasts, outcomes, fold, isotonic)),

@@ -43,16 +43,26 @@ export default {
 );
 const judge = (...args: string[]) => inProcess(["judge", ...args]);
 
+const fit = (file: string, evaluator = sure, against = labels) => [
+  ...["--against", against, "--evaluator", evaluator, "--repeats", "0"],
+  ...["--fit-calibration", at(file)],
+];
+/** Scores of a judge as they are written to a file. */
+async function scoresOf(file: string, out: string, ...args: string[]): Promise<(number | null)[]> {
+  const { code, err } = await judge(file, "--out", at(out), ...args);
+  assert.equal(code, 0, err);
+  const lines = readFileSync(at(out), "utf8").trim().split("\n");
+  return lines.map((line) => JSON.parse(line).score);
+}
+
 test("a correction that is fitted to labels is right on others, and corrects scores", async () => {
-  const file = at("calibration.json");
-  const fit = ["--against", labels, "--evaluator", sure, "--repeats", "0", "--fit-calibration", file];
-  const fitted = await judge(...fit);
+  const fitted = await judge(...fit("calibration.json"));
   assert.equal(fitted.code, 0, fitted.err);
   assert.match(
     fitted.out,
-    /Written: .*calibration\.json, by (a temperature|isotonic regression); calibration error 0\.1\d, with it 0\.0\d/,
+    /Written: \S*calibration\.json, by (a temperature|isotonic regression), fitted to 600 labels; mean squared error 0\.2\d+, with it 0\.1\d+/,
   );
-  const again = await judge(...fit);
+  const again = await judge(...fit("calibration.json"));
   assert.equal(again.code, 2);
   assert.match(again.err, /--fit-calibration: got .*calibration\.json, an existing file/);
 
@@ -61,97 +71,109 @@ test("a correction that is fitted to labels is right on others, and corrects sco
     assert.equal(code, 0, err);
     return JSON.parse(out);
   };
-  const [plain, corrected] = [await on(), await on("--calibration", file)];
+  const correction = ["--calibration", at("calibration.json")];
+  const [plain, corrected] = [await on(), await on(...correction)];
   const [before, after] = [plain, corrected].map(({ calibration }) => calibration.error.mean);
   assert.ok(after < before / 2, `${before} and ${after}`);
   assert.notEqual(plain.version, corrected.version);
 
-  const scores = at("scores.jsonl");
-  const scored = await judge(transcripts, "--evaluator", sure, "--calibration", file, "--out", scores);
-  assert.equal(scored.code, 0, scored.err);
-  const values = readFileSync(scores, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line).score);
+  const values = await scoresOf(transcripts, "scores.jsonl", "--evaluator", sure, ...correction);
   [0.2, 0.5, 0.8].forEach((right, i) => {
-    assert.ok(Math.abs(values[i] - right) < 0.1, `${values[i]} for ${right}`);
+    assert.ok(Math.abs(values[i]! - right) < 0.1, `${values[i]} for ${right}`);
   });
 });
 
-test("a judge of pairs is corrected where it compares, and its scores are not", async () => {
-  const pairs = written(
-    "pairs.jsonl",
-    Array.from({ length: 400 }, (_, i) => {
-      const random = randomStream("pairs").split(i);
-      const [a, b] = [random.next(), random.next()];
-      const better = 1 / (1 + Math.exp(2 * (b - a)));
-      const preferred = random.next() < better ? "a" : "b";
-      return JSON.stringify({ prompt: `question ${i}`, a: a.toFixed(3), b: b.toFixed(3), preferred });
-    }).join("\n"),
-  );
-  const comparing = written(
-    "comparing.ts",
-    `export default {
-  name: "comparing",
-  compare: async (a, b) => 1 / (1 + Math.exp(8 * (Number(b.reply) - Number(a.reply)))),
-  score: async (items) => items.map(({ reply }) => ({ score: Number(reply) })),
+test("an answer that is none stays none, and a score outside of 0 to 1 is none", async () => {
+  const odd = written(
+    "odd.ts",
+    `import sure from "./sure.ts";
+const values = { nan: NaN, seven: 7, late: undefined };
+export default {
+  name: "odd",
+  score: async (items) =>
+    Promise.all(items.map(async (item) => item.reply in values ? { score: values[item.reply] } : (await sure.score([item]))[0])),
 };`,
   );
-  const file = at("of-pairs.json");
-  const asked = ["--against", pairs, "--evaluator", comparing, "--json", "--repeats", "0"];
-  const fitted = await judge(...asked, "--fit-calibration", file);
+  const fitted = await judge(...fit("odd.json", odd));
   assert.equal(fitted.code, 0, fitted.err);
-  const { fitted: what, calibration } = JSON.parse(fitted.out);
-  assert.ok(what.after < what.before, JSON.stringify(what));
-  const corrected = await judge(...asked, "--calibration", file);
-  assert.ok(JSON.parse(corrected.out).calibration.error.mean < calibration.error.mean / 2, corrected.out);
-  const scored = await judge(
-    transcripts,
-    "--evaluator",
-    comparing,
-    "--calibration",
-    file,
-    "--out",
-    at("never.jsonl"),
+  const file = written(
+    "odd.jsonl",
+    ["nan", "seven", "late", "0.500"].map((reply) => JSON.stringify({ prompt: "p", reply })).join("\n"),
   );
-  assert.equal(scored.code, 2);
-  assert.match(
-    scored.err,
-    /a correction that was fitted to pairs, expected one that was fitted to single replies/,
-  );
+  const corrected = ["--evaluator", odd, "--calibration", at("odd.json")];
+  const values = await scoresOf(file, "odd-scores.jsonl", ...corrected);
+  assert.deepEqual(values.slice(0, 3), [null, null, null]);
+  assert.ok(Math.abs(values[3]! - 0.5) < 0.1, `${values[3]}`);
 });
 
-test("where no correction helps none is written, and what cannot be is one clear line", async () => {
+test("where no correction helps none is written, and the report is there all the same", async () => {
   const honest = written(
     "honest.ts",
     `export default { name: "honest", score: async (items) => items.map(({ reply }) => ({ score: Number(reply) })) };`,
   );
-  const none = await judge("--against", labels, "--evaluator", honest, "--fit-calibration", at("none.json"));
-  assert.equal(none.code, 0, none.err);
-  assert.match(none.out, /Not written: .*none\.json, since no correction lowers/);
-  assert.ok(!existsSync(at("none.json")));
+  const turned = written(
+    "turned.ts",
+    `export default { name: "turned", score: async (items) => items.map(({ reply }) => ({ score: 1 - Number(reply) })) };`,
+  );
+  const wide = written(
+    "wide.ts",
+    `export default { name: "wide", score: async (items) => items.map(({ reply }) => ({ score: 10 * Number(reply) })) };`,
+  );
+  const one = written("one.jsonl", JSON.stringify({ prompt: "p", reply: "0.5", label: 1 }));
+  for (const [name, evaluator, against, why] of [
+    ["honest.json", honest, labels, /by more than chance/],
+    ["turned.json", turned, labels, /one number for all replies/],
+    ["wide.json", wide, labels, /not all from 0 to 1/],
+    ["one.json", sure, one, /labels of 1 group; 5 are needed/],
+  ] as const) {
+    const { code, out, err } = await judge(...fit(name, evaluator, against));
+    assert.equal(code, 1, name);
+    assert.match(err, /^whetstone: no correction is written: /);
+    assert.match(err, why);
+    assert.match(out, /Agreement with people/);
+    assert.ok(!existsSync(at(name)));
+  }
+});
 
-  const file = at("calibration.json");
+test("what cannot be fitted or applied is one clear line before anything is asked", async () => {
+  const pairs = written("pairs.jsonl", JSON.stringify({ prompt: "p", a: "0.2", b: "0.3", preferred: "b" }));
+  const other = written("other.ts", readFileSync(sure, "utf8").replace("3 * Math.log", "2 * Math.log"));
+  const steps = (...levels: number[]): string =>
+    JSON.stringify({
+      ...JSON.parse(readFileSync(at("calibration.json"), "utf8")),
+      correction: { by: "isotonic", steps: levels.map((level, i) => ({ from: i / 10, to: i / 10, level })) },
+    });
+  const falling = written("falling.json", steps(0.5, 0.4));
+  const many = written("many.json", steps(...Array.from({ length: 20_000 }, () => 7)));
+  const apply = ["--calibration", at("calibration.json")];
   const refused: [string[], RegExp][] = [
-    [["--against", labels, "--evaluator", honest, "--calibration", file], /a correction of another judge/],
+    [["--against", labels, "--evaluator", other, ...apply], /a correction of another judge/],
+    [["--against", pairs, "--evaluator", sure, ...apply], /--calibration: got it with labels of pairs/],
     [
-      ["--against", labels, "--judge", sure, "--judge", honest, "--fit-calibration", at("two.json")],
-      /--fit-calibration: got 2 judges, expected one judge/,
+      fit("new.json", sure, pairs),
+      /--fit-calibration: got labels of pairs, expected labels of single replies/,
+    ],
+    [[...fit("new.json"), "--judge", other], /--fit-calibration: got 2 judges, expected one judge/],
+    [[...fit("new.json"), ...apply], /--fit-calibration: got it beside --calibration/],
+    [[...fit("new.json"), "--distil", at("new.json")], /new\.json, which --distil writes/],
+    [fit("nowhere/new.json"), /--fit-calibration: got .*, whose folder is not there/],
+    [
+      [...fit("new.json"), "--out", at("never.jsonl")],
+      /--out: got it beside --against, expected it with scores/,
     ],
     [
-      ["--against", labels, "--evaluator", sure, "--calibration", file, "--fit-calibration", at("new.json")],
-      /--fit-calibration: got it with --calibration/,
-    ],
-    [
-      [transcripts, "--evaluator", sure, "--fit-calibration", at("new.json"), "--out", at("never.jsonl")],
-      /--fit-calibration: got it with .*transcripts\.jsonl, expected what is fitted needs labels/,
+      [transcripts, "--evaluator", sure, "--fit-calibration", "", "--out", at("never.jsonl")],
+      /--fit-calibration: got it without --against labels\.jsonl, expected it with labels/,
     ],
     [["--against", labels, "--evaluator", sure, "--calibration", labels], /expected a correction that/],
+    [["--against", labels, "--evaluator", sure, "--calibration", falling], /steps that overlap or fall/],
+    [["--against", labels, "--evaluator", sure, "--calibration", many], /correction\.steps\.0\.level/],
   ];
   for (const [args, said] of refused) {
     const { code, err } = await judge(...args);
-    assert.equal(code, 2, args.join(" "));
+    assert.equal(code, 2, `${args.join(" ")}: ${err}`);
     assert.match(err, said);
-    assert.equal(err.trim().split("\n").length, 1, err);
+    assert.ok(err.trim().split("\n").length === 1 && err.length < 500, err);
   }
+  assert.ok(!existsSync(at("new.json")) && !existsSync(at("never.jsonl")));
 });

@@ -33,8 +33,20 @@ export function writeError(path: string, e: unknown, reason = codeOf(e), flag = 
   });
 }
 
-/** Refuses to write over a file. @param flag the option that named it. @throws WhetstoneError `run.exists`. */
+/**
+ * Refuses to write over a file, or into a folder that is not there, before the work begins. @param flag the option that named it.
+ * @throws WhetstoneError `run.exists`, `option.range`.
+ */
 export function requireNewFile(file: string, flag = "--out"): void {
+  const folder = dirname(resolve(file));
+  if (!existsSync(folder)) {
+    throw new WhetstoneError("option.range", {
+      where: flag,
+      got: `${resolve(file)}, whose folder is not there`,
+      expected: "a file in an existing folder",
+      fix: `Make ${folder}, or choose another.`,
+    });
+  }
   if (!existsSync(file)) return;
   throw new WhetstoneError("run.exists", {
     where: flag,
