@@ -61,6 +61,7 @@ export const sidebar: readonly Group[] = [
       { text: "Turn-level methods compared", link: "/comparisons/facts-turn-level.md" },
       { text: "A pretrained model compared", link: "/comparisons/real-extract.md" },
       { text: "Twelve methods on it", link: "/comparisons/real-extract-twelve.md" },
+      { text: "The same twelve unlearn a fact", link: "/comparisons/real-unlearn-twelve.md" },
       { text: "Budgets of feedback compared", link: "/comparisons/feedback-budget.md" },
       { text: "What a reward model costs", link: "/comparisons/judges.md" },
       { text: "Curricula and uniform choice", link: "/comparisons/curricula.md" },
