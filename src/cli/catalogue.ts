@@ -67,15 +67,15 @@ export interface EngineSurroundings {
   readonly say?: (line: string) => void;
   /** Ends replies under way of a model behind an API. */
   readonly stop?: AbortSignal;
-  /** Bytes that a model of this process may keep of earlier prompts. Default 0. */
-  readonly prefixCache?: number;
+  /** Of a model of this process that only answers: bytes for what is known of earlier prompts. Its adapter is merged in. */
+  readonly serves?: { readonly prefixCache: number };
 }
 
 /** Loaded when needed: commands that do not train start without an engine. */
 export async function makeEngine(
   name: EngineName,
   options: EngineOptions = {},
-  { progress = () => {}, say, stop, prefixCache }: EngineSurroundings = {},
+  { progress = () => {}, say, stop, serves }: EngineSurroundings = {},
 ): Promise<Engine> {
   const { model, size, lora, toolsInText, device = deviceByDefault(), precision, threads, memory } = options;
   const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
@@ -114,7 +114,7 @@ export async function makeEngine(
     ...(precision && { precision }),
     ...(threads !== undefined && { threads }),
     ...(memory !== undefined && { memory: memory * 2 ** 20 }),
-    ...(prefixCache !== undefined && { prefixCache }),
+    ...(serves && { ...serves, merged: true }),
   } as LocalOptions);
 }
 

@@ -1,54 +1,25 @@
-/** `whetstone judge`: whether a judge can be trusted, held against what people prefer. */
-
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
 import { type Command, Option } from "commander";
-import { counted } from "../common/text/counted.ts";
-import { oneLine } from "../common/text/oneLine.ts";
-import type { Spend } from "../core/chat.ts";
-import { messageOf, WhetstoneError } from "../core/errors.ts";
-import type { Interval } from "../core/interval.ts";
-import { randomStream } from "../core/random.ts";
-import type { Bias } from "../evaluator/bias.ts";
-import { type EnsembleRule, ensembleTrial } from "../evaluator/ensemble.ts";
-import { type Calibration, type JudgeReport, judgeReport } from "../evaluator/judgeReport.ts";
-import { judgeTrial } from "../evaluator/judgeTrial.ts";
-import { type Labels, readLabels } from "../evaluator/labels.ts";
-import { limitConcurrency } from "../train/limit.ts";
-import { spendLine, withChatFlags } from "./chat.ts";
-import { effectText } from "./effectText.ts";
-import { untilInterrupted } from "./interrupted.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { EnsembleRule } from "../evaluator/ensemble.ts";
+import { withChatFlags } from "./chat.ts";
+import { type AgainstFlags, against } from "./judgeAgainst.ts";
 import { audit } from "./judgeAudit.ts";
 import { addLiveOptions, judgeLive, type LiveFlags, liveSettings } from "./judgeLive.ts";
 import { score } from "./judgeScore.ts";
-import { type JudgeFlags, judgePanel } from "./judges.ts";
+import { judgePanel } from "./judges.ts";
 import { numberBetween, numberOption, statedNumber } from "./numbers.ts";
-import {
-  addCommand,
-  folded,
-  type Io,
-  interval,
-  lateProgress,
-  number,
-  percent,
-  roomOf,
-  table,
-} from "./output.ts";
+import { addCommand, type Io } from "./output.ts";
 import { shownStore } from "./report.ts";
-import { distil, requireNewStudent, writeStudent } from "./studentJudge.ts";
 
-interface JudgeOptions extends JudgeFlags, LiveFlags {
+interface JudgeOptions extends AgainstFlags, LiveFlags {
   readonly against?: string;
   readonly out?: string;
   readonly vote: EnsembleRule["vote"];
   readonly abstain: string;
-  readonly distil?: string;
   readonly audit?: true;
   readonly limit?: string;
   readonly estimate?: true;
   readonly store: string;
-  readonly repeats: string;
   readonly seed: string;
   readonly timeout: string;
   readonly concurrency: string;
@@ -65,6 +36,8 @@ export function addJudge(program: Command, io: Io): void {
       "whetstone judge --against labels.jsonl --chat http://127.0.0.1:8080/v1 --model qwen3 --rubric 'correct and short'",
       "whetstone judge --against labels.jsonl --judge one.ts --judge two.ts --abstain 0.4",
       "whetstone judge --against labels.jsonl --evaluator my-judge.ts --distil student.json",
+      "whetstone judge --against labels.jsonl --evaluator my-judge.ts --fit-calibration calibration.json",
+      "whetstone judge transcripts.jsonl --evaluator my-judge.ts --calibration calibration.json --out scores.jsonl",
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --out scores.jsonl",
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --audit --limit 100",
       "whetstone judge runs/whetstone.sqlite --chat http://127.0.0.1:8080/v1 --model qwen3 --limit 500 --estimate --out scores.jsonl",
@@ -111,6 +84,11 @@ export function addJudge(program: Command, io: Io): void {
       "with --against: fit a small judge to the answers, and write it to a new file; --evaluator and --judge take it",
     )
     .option(
+      "--fit-calibration <file.json>",
+      "with --against: fit a correction of the judge's scores to labels of single replies, and write it to a new file",
+    )
+    .option("--calibration <file.json>", "correct the judge's scores by a file of --fit-calibration")
+    .option(
       "--audit",
       "in place of scores: by how much padding, self-praise, a list, experts and the place move the judge's score of the same replies",
     )
@@ -133,6 +111,7 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
     expected: "seconds above 0, up to a day",
   });
   const rule = { vote: options.vote, abstain: numberBetween("--abstain", options.abstain, 0, 1) };
+  requireTaken(options);
   if (options.against !== undefined && what === undefined) {
     await against(options.against, options, { seed, concurrency, timeoutSeconds, rule }, io);
     return;
@@ -146,10 +125,6 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   }
   if (what === undefined && options.live) throw nothingLive();
   if (what !== undefined && options.live) {
-    const surplus = (["against", "out", "limit", "estimate"] as const).find(
-      (name) => options[name] !== undefined,
-    );
-    if (surplus) throw besideLive(surplus);
     const panel = await judgePanel(options, "score");
     const asked = { panel, seed, concurrency, timeoutSeconds, rule };
     await judgeLive({ store: what, ...asked, ...liveSettings(options) }, io);
@@ -169,6 +144,46 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   await score({ what, out, runs, panel, rule, seed, timeoutSeconds, concurrency, limit, estimate }, io);
 }
 
+/** Flags of one kind of work, with what they go with. */
+const taken = {
+  against: { distil: "labels", fitCalibration: "labels" },
+  audit: { limit: "scores and --audit" },
+  live: { once: "--live" },
+  scores: { out: "scores", limit: "scores and --audit", estimate: "scores" },
+} as const;
+
+/** @throws WhetstoneError `option.range` for a flag that the work has no use for. */
+function requireTaken(options: JudgeOptions): void {
+  const work =
+    options.against !== undefined ? "against" : options.audit ? "audit" : options.live ? "live" : "scores";
+  const all: Readonly<Record<string, string>> = {
+    ...taken.against,
+    ...{ audit: "scores", live: "a traffic store" },
+    ...taken.live,
+    ...taken.scores,
+  };
+  const surplus = Object.keys(all).find(
+    (name) => Reflect.get(options, name) !== undefined && name !== work && !(name in taken[work]),
+  );
+  const flag = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
+  if (surplus !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: flag(surplus),
+      got: work === "scores" ? "it without --against labels.jsonl" : `it beside ${flag(work)}`,
+      expected: `it with ${all[surplus]}`,
+      fix: work === "scores" ? "Give labels, or leave it out." : "Leave one of the two out.",
+    });
+  }
+  if (options.fitCalibration !== undefined && options.calibration !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--fit-calibration",
+      got: "it beside --calibration",
+      expected: "one of the two: a correction is fitted to the judge's own numbers",
+      fix: "Leave one out.",
+    });
+  }
+}
+
 const nothingLive = (): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "judge",
@@ -176,198 +191,3 @@ const nothingLive = (): WhetstoneError =>
     expected: "the traffic store that the gateway records in",
     fix: "Name it, for example: whetstone judge runs/whetstone.sqlite --live",
   });
-
-const besideLive = (name: string): WhetstoneError =>
-  new WhetstoneError("option.range", {
-    where: `--${name}`,
-    got: "it beside --live",
-    expected: "one of the two: --live stores scores as feedback, and goes on",
-    fix: "Leave one out; --hourly bounds what --live judges.",
-  });
-
-interface Settings {
-  readonly seed: number;
-  readonly concurrency: number;
-  readonly timeoutSeconds: number;
-  readonly rule: EnsembleRule;
-}
-
-async function against(
-  file: string,
-  options: JudgeOptions,
-  { seed, concurrency, timeoutSeconds, rule }: Settings,
-  io: Io,
-): Promise<void> {
-  const repeats = statedNumber("--repeats", options.repeats);
-  if (options.distil !== undefined) requireNewStudent(options.distil);
-  const labels = readLabels(await textOf(file), basename(file));
-  const panel = await judgePanel(options, labels.kind === "pairs" ? "compare" : "score");
-  const began = performance.now();
-  let spend: Spend | undefined;
-  const trials = await untilInterrupted(io, async (stop) => {
-    const { judges, spent } = panel.ready(stop, { timeoutSeconds, concurrency });
-    const progress = lateProgress(io, "Labels", judges.length * labels.labels.length);
-    try {
-      const limit = limitConcurrency(concurrency);
-      const random = randomStream(seed);
-      return await Promise.all(
-        judges.map((evaluator, at) =>
-          judgeTrial(evaluator, labels, {
-            random: at === 0 ? random : random.split("judge", at),
-            ...{ repeats, timeoutSeconds, limit, stop },
-            onLabel: progress.one,
-          }),
-        ),
-      );
-    } finally {
-      spend = spent();
-      progress.close();
-    }
-  });
-  if (trials === undefined) return;
-  const several = trials.length > 1;
-  const each = trials.map((trial) => judgeReport(labels, trial));
-  const whole = several ? ensembleTrial(trials, rule) : trials[0]!;
-  const report = several ? judgeReport(labels, whole) : each[0]!;
-  const student = options.distil === undefined || report.judged === 0 ? undefined : distil(labels, whole);
-  const held = student && judgeReport(labels, student.heldOut);
-  if (student) await writeStudent(options.distil!, labels.kind, panel.names, student.weights);
-  const asked = spend === undefined ? 0 : spend.calls + spend.cachedCalls;
-  const usdPerCall = spend && options.price !== undefined && asked > 0 ? spend.usd / asked : undefined;
-  io.record({
-    type: "judge",
-    against: file,
-    judge: several ? "ensemble" : panel.names[0],
-    kind: labels.kind,
-    ...report,
-    ...(several && { rule, judges: each.map((own, at) => ({ judge: panel.names[at], ...own })) }),
-    ...(student && { student: { file: options.distil, agreement: student.agreement, ...held } }),
-    ...(spend && { spend }),
-    ...(usdPerCall !== undefined && { usdPerCall }),
-    seconds: (performance.now() - began) / 1000,
-  });
-  if (several) {
-    const rows = [...each.map((own, at) => [panel.names[at]!, own] as const), ["together", report] as const];
-    io.say(...beside(rows, io), "", `Together, by ${rule.vote}:`);
-  }
-  io.say(...reportLines(report, labels, io));
-  if (student && held) {
-    io.say(
-      "",
-      ...beside([["teacher", report] as const, ["student, held out", held] as const], io),
-      `The student makes the teacher's choice on labels that it was not fitted to: ${interval(student.agreement)}`,
-      `Written: ${options.distil}, fitted to all ${student.agreement.n} answers`,
-    );
-  }
-  if (spend) {
-    const average = usdPerCall === undefined ? "" : `, $${number(usdPerCall)} a request on average`;
-    io.say(...folded(io, `Cost: ${spendLine(spend)}${average}`));
-  }
-  if (report.judged === 0) {
-    io.error(`whetstone: no label has all its answers: nothing was measured.${whyOf(report)}`);
-    io.code = 1;
-    return;
-  }
-  const unasked = each.find(({ calls }) => calls["not asked"] > 0);
-  if (unasked) {
-    io.error(`whetstone: ${counted(unasked.calls["not asked"], "call")} not asked.${whyOf(unasked)}`);
-    io.code = 1;
-  }
-}
-
-/** What several judges came to on the same labels, one a line. */
-const beside = (rows: readonly (readonly [name: string, report: JudgeReport])[], io: Io): readonly string[] =>
-  table(
-    ["judge", "judged", "accuracy", "kappa", "AUC", "calibration error", "ms an answer"],
-    rows.map(([name, own]) => [
-      name,
-      `${own.judged} of ${own.labels}`,
-      own.accuracy ? interval(own.accuracy) : "–",
-      own.kappa ? ratio(own.kappa) : "–",
-      ratio(own.auc),
-      own.calibration ? ratio(own.calibration.error) : "–",
-      number(own.meanMs),
-    ]),
-    roomOf(io),
-  );
-
-const whyOf = ({ firstFailure }: JudgeReport): string =>
-  firstFailure === undefined ? "" : ` The first reason: ${oneLine(firstFailure)}`;
-
-function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly string[] {
-  const { calibration, calls } = report;
-  const pairs = labels.kind === "pairs";
-  const lost = (["failed", "timed out", "off schema", "not asked", "abstained"] as const)
-    .filter((outcome) => calls[outcome] > 0)
-    .map((outcome) => `${calls[outcome]} ${outcome}`);
-  const lines = [
-    `${report.judged} of ${counted(report.labels, pairs ? "pair" : "reply label")} judged; 95 % intervals in brackets`,
-    report.accuracy && report.kappa
-      ? `Agreement with people: accuracy ${interval(report.accuracy)}, Cohen's kappa ${ratio(report.kappa)}, AUC ${ratio(report.auc)}`
-      : `Agreement with people: AUC ${ratio(report.auc)}. The scores are not all from 0 to 1, so none counts as good by itself`,
-    ...(report.swap ? [`Same choice with the replies swapped: ${interval(report.swap)}`] : []),
-    ...(report.repetition && report.repetition.n > 0
-      ? [`Same choice when asked again: ${interval(report.repetition)}`]
-      : []),
-    ...(report.rephrasing ? [`Same choice in other words: ${interval(report.rephrasing)}`] : []),
-    `Calls: ${[`${calls.answered} answered`, ...lost].join(", ")}; ${number(report.meanMs)} ms an answer on average`,
-    ...(lost.length > 0 ? [`None of the others counts as an answer.${whyOf(report)}`] : []),
-  ].flatMap((line) => folded(io, line));
-  const curve = calibration && [
-    "",
-    ...folded(
-      io,
-      `Expected calibration error ${ratio(calibration.error)}; ${ratio(calibration.corrected.temperature)} ${temperatureOf(calibration)}, ${ratio(calibration.corrected.isotonic)} after isotonic regression (both cross-fitted)`,
-    ),
-    ...table(
-      [pairs ? "said: first is better" : "said: good", "people said", "labels"],
-      calibration.curve.map(({ said, came, n }) => [percent(said), percent(came), String(pairs ? n / 2 : n)]),
-      roomOf(io),
-    ),
-  ];
-  return [
-    ...lines,
-    ...(curve ?? []),
-    ...(report.uncalibrated === undefined ? [] : [`Calibration: not measured, ${report.uncalibrated}`]),
-    "",
-    ...table(
-      ["bias", "verdict", "moves the judge by", "for"],
-      report.biases.map((bias) => [bias.name, bias.verdict, effectOf(bias, pairs), bias.unit]),
-      roomOf(io),
-    ),
-    ...(report.biases.some(({ verdict }) => verdict !== "not measured")
-      ? folded(
-          io,
-          `The intervals of the biases hold together at 99 % (each at ${(100 * report.biasConfidence).toFixed(1)} %), with the people's label held equal.`,
-        )
-      : []),
-  ];
-}
-
-const temperatureOf = ({ temperature }: Calibration): string =>
-  temperature === undefined
-    ? "at the end of the search, as no temperature fits best"
-    : `at temperature ${number(temperature)}`;
-
-const ratio = (x: Interval): string =>
-  Number.isFinite(x.mean) ? `${x.mean.toFixed(2)} [${x.low.toFixed(2)}, ${x.high.toFixed(2)}]` : "–";
-
-/** Of a choice, in percentage points; of a score, on its own scale. */
-function effectOf(bias: Bias, pairs: boolean): string {
-  if (bias.verdict === "not measured") return bias.why;
-  return pairs ? effectText(bias.effect, 100, 1, " points") : effectText(bias.effect, 1, 3);
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (e) {
-    throw new WhetstoneError("option.range", {
-      where: "--against",
-      got: existsSync(file) ? `${file} (${messageOf(e)})` : `${file}, which is not there`,
-      expected: "a file of labels, one JSON object a line",
-      fix: "Check the path.",
-      cause: e,
-    });
-  }
-}

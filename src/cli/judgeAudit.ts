@@ -2,7 +2,6 @@
 import { counted } from "../common/text/counted.ts";
 import { oneLine } from "../common/text/oneLine.ts";
 import type { Spend } from "../core/chat.ts";
-import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import { type AuditedBias, type AuditedReply, auditReply, auditReport } from "../evaluator/audit.ts";
 import { judgeCalls } from "../evaluator/judgeCall.ts";
@@ -12,7 +11,7 @@ import { spendLine } from "./chat.ts";
 import { effectText } from "./effectText.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { withJudgeSource } from "./judgeSource.ts";
-import type { JudgePanel } from "./judges.ts";
+import { type JudgePanel, requireOneJudge } from "./judges.ts";
 import { folded, type Io, lateProgress, roomOf, table } from "./output.ts";
 
 /** What is to be audited, and by how many replies. */
@@ -29,14 +28,7 @@ export interface AuditWork {
 
 export async function audit(work: AuditWork, io: Io): Promise<void> {
   const { timeoutSeconds, concurrency } = work;
-  if (work.panel.names.length > 1) {
-    throw new WhetstoneError("option.range", {
-      where: "--audit",
-      got: counted(work.panel.names.length, "judge"),
-      expected: "one judge",
-      fix: "Audit them one by one.",
-    });
-  }
+  requireOneJudge(work.panel, "--audit");
   await withJudgeSource(work.what, work.runs, async (source) => {
     const items: NamedItem[] = [];
     for await (const item of source.items()) {

@@ -19,7 +19,7 @@ import { spendLine } from "./chat.ts";
 import { seconds } from "./durations.ts";
 import { onSignal } from "./interrupted.ts";
 import { named } from "./judgeSource.ts";
-import type { JudgePanel } from "./judges.ts";
+import { type JudgePanel, judgeVersion } from "./judges.ts";
 import { statedNumber } from "./numbers.ts";
 import { folded, type Io, number } from "./output.ts";
 import { withTrafficStore } from "./trafficStore.ts";
@@ -288,7 +288,7 @@ async function keep(
   production: TrafficStore,
   { session, response, stratum }: Waiting,
   { id, together: { value = Number.NaN } }: ScoredItem,
-  { panel, channel }: Pick<LiveWork, "panel" | "channel">,
+  { panel, channel, rule }: Pick<LiveWork, "panel" | "channel" | "rule">,
   io: Io,
 ): Promise<void> {
   const [now, source] = [Date.now(), sourceOf(panel)];
@@ -303,7 +303,7 @@ async function keep(
     source,
     at: now,
     received: now,
-    tags: {},
+    tags: { "judge.version": judgeVersion(panel, rule) },
   };
   await production.write([{ kind: "signal", signal }]);
   io.record({ type: "judged", session, trajectory: id, response, stratum, score: value });

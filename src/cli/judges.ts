@@ -2,13 +2,16 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { counted } from "../common/text/counted.ts";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Evaluator } from "../core/evaluator.ts";
 import type { ChatOptions } from "../engine/chat/chat.ts";
+import type { EnsembleRule } from "../evaluator/ensemble.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
 import { chatPairJudge } from "../evaluator/pairJudge.ts";
 import { type ChatFlags, chatOf } from "./chat.ts";
+import { correctedJudge, readCalibration, requireSameJudge } from "./judgeCalibration.ts";
 import { loadModule } from "./module.ts";
 import { readStudent } from "./studentJudge.ts";
 
@@ -17,6 +20,8 @@ export interface JudgeFlags extends ChatFlags {
   /** Further modules. */
   readonly judge: readonly string[];
   readonly rubric: string;
+  /** A file with a correction of the judge's numbers. */
+  readonly calibration?: string;
 }
 
 /** The judges, in the order of the modules, then the model behind an API. */
@@ -47,12 +52,9 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
   const modules = await Promise.all(files.map((file) => evaluatorOf(file, ability)));
   const texts = await Promise.all(files.map((file) => readFile(file)));
   const chat = flags.chat === undefined ? undefined : `${flags.model} at ${flags.chat}: ${flags.rubric}`;
-  return {
+  const panel: JudgePanel = {
     names: [...files, ...(chat === undefined ? [] : [flags.model ?? "chat"])],
-    identities: [
-      ...texts.map((text) => createHash("sha256").update(text).digest("hex")),
-      ...(chat === undefined ? [] : [chat]),
-    ],
+    identities: [...texts.map(digest), ...(chat === undefined ? [] : [chat])],
     ready(stop, calls) {
       const model: Chat | undefined = chat === undefined ? undefined : chatOf(flags, stop, calls);
       return {
@@ -61,6 +63,47 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
       };
     },
   };
+  return flags.calibration === undefined ? panel : await corrected(panel, flags.calibration, ability);
+}
+
+const digest = (text: Buffer | string): string => createHash("sha256").update(text).digest("hex");
+
+/** The one judge of a panel, with its scores corrected by a file. */
+async function corrected(panel: JudgePanel, file: string, ability: "compare" | "score"): Promise<JudgePanel> {
+  requireOneJudge(panel, "--calibration");
+  if (ability === "compare") {
+    throw new WhetstoneError("option.range", {
+      where: "--calibration",
+      got: "it with labels of pairs",
+      expected: "labels of single replies, or what is to be scored: scores are corrected, and no comparisons",
+      fix: "Leave it out.",
+    });
+  }
+  const calibration = await readCalibration(file);
+  requireSameJudge(calibration, panel.identities[0]!);
+  return {
+    names: panel.names,
+    identities: [...panel.identities, digest(JSON.stringify(calibration))],
+    ready(stop, calls) {
+      const { judges, spent } = panel.ready(stop, calls);
+      return { judges: judges.map((judge) => correctedJudge(judge, calibration.correction)), spent };
+    },
+  };
+}
+
+/** Digest of what makes a score the same one: another text, model, address, rubric, correction or vote is another version. */
+export const judgeVersion = ({ identities, names }: JudgePanel, rule: EnsembleRule): string =>
+  digest(JSON.stringify([identities, names.length > 1 && rule])).slice(0, 12);
+
+/** @throws WhetstoneError `option.range` for several judges. */
+export function requireOneJudge({ names }: JudgePanel, flag: string): void {
+  if (names.length === 1) return;
+  throw new WhetstoneError("option.range", {
+    where: flag,
+    got: counted(names.length, "judge"),
+    expected: "one judge",
+    fix: "Name them one by one.",
+  });
 }
 
 const oneJudge = (got: string): WhetstoneError =>

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { appendFile, readFile, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { replaceFile } from "../common/files/files.ts";
+import { replaceFile, requireNewFile } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 
 const row = z.object({
@@ -42,14 +42,7 @@ export async function openScoreFile(
 ): Promise<ScoreFile> {
   const file = resolve(out);
   const progress = `${file}.progress`;
-  if (existsSync(file)) {
-    throw new WhetstoneError("run.exists", {
-      where: "--out",
-      got: `${file}, an existing file`,
-      expected: "a new file",
-      fix: "Choose another name, or remove it.",
-    });
-  }
+  requireNewFile(file);
   const rows = new Map<string, ScoreRow>();
   const head = JSON.stringify(work);
   if (existsSync(progress)) {

@@ -233,7 +233,7 @@ async function runPolicy(folder: string, name: string, store: string): Promise<A
   const { weights, begun } = await findWeights("serve", folder, store);
   const kind = begun?.engine ?? "local";
   const engine = await makeEngine(kind, statedServer(begun?.engineOptions ?? {}), {
-    prefixCache: Math.min(2 ** 30, totalmem() / 16),
+    serves: { prefixCache: Math.min(2 ** 30, totalmem() / 16) },
   });
   const settings = { name, limits: servedAtOnce, dispose: () => engine.dispose() };
   const model = await engine.open("policy", weights);

@@ -1,11 +1,9 @@
 /** A small judge in this process that is fitted to the answers of another one: logistic regression on the words of a reply. */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { replaceFile } from "../common/files/files.ts";
 import { sigmoid } from "../common/statistics/logistic.ts";
-import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import type { Able } from "../core/evaluator.ts";
 import type { Interval } from "../core/interval.ts";
 import { clusteredShare } from "../evaluator/agreement.ts";
@@ -22,6 +20,7 @@ import {
   withIntercept,
 } from "../helper/logisticRegression.ts";
 import type { Features } from "../helper/ridge.ts";
+import { readJsonFile } from "./jsonFile.ts";
 
 /** A label with the answer of the teacher: the probability that reply a is better, or the score of the reply. */
 interface Taught {
@@ -133,17 +132,6 @@ const fileSchema = z.object({
   weights: z.record(z.string(), z.number()),
 });
 
-/** @throws WhetstoneError `run.exists` where there is such a file. */
-export function requireNewStudent(file: string): void {
-  if (!existsSync(file)) return;
-  throw new WhetstoneError("run.exists", {
-    where: "--distil",
-    got: `${resolve(file)}, an existing file`,
-    expected: "a new file",
-    fix: "Choose another name, or remove it.",
-  });
-}
-
 /** Writes a student, whole or not at all. @param of names of its teachers. */
 export async function writeStudent(
   file: string,
@@ -166,18 +154,7 @@ export async function writeStudent(
  * @throws WhetstoneError `config.invalid` for another file.
  */
 export async function readStudent(file: string): Promise<Able<"compare" | "score", JudgedItem>> {
-  let read: z.output<typeof fileSchema>;
-  try {
-    read = fileSchema.parse(JSON.parse(await readFile(file, "utf8")));
-  } catch (e) {
-    throw new WhetstoneError("config.invalid", {
-      where: basename(file),
-      got: messageOf(e).replaceAll(/\s+/g, " "),
-      expected: "a judge that --distil wrote",
-      fix: "Name such a file, or a module.",
-      cause: e,
-    });
-  }
+  const read = await readJsonFile(file, fileSchema, "a judge that --distil wrote");
   const weights = new Map(Object.entries(read.weights));
   const odds = ({ asked, reply }: JudgedItem): number =>
     oddsOf(weights, withIntercept(featuresOf(asked, reply)));

@@ -37,14 +37,22 @@ export function expectedCalibrationError(curve: readonly CalibrationBin[]): numb
 /** Corrects a forecast. */
 export type Recalibration = (forecast: number) => number;
 
-/**
- * Isotonic regression: the rising step function nearest to the outcomes in least squares, by pooling neighbours that fall.
- * Between two steps it is linear, beyond the outermost ones constant.
- */
-export function isotonic(forecasts: readonly number[], outcomes: readonly number[]): Recalibration {
+/** Forecasts that isotonic regression corrects to one level. */
+export interface IsotonicStep {
+  /** The lowest of them, and the highest. */
+  readonly from: number;
+  readonly to: number;
+  readonly level: number;
+}
+
+/** Isotonic regression: the rising step function nearest to the outcomes in least squares, by pooling neighbours that fall. */
+export function isotonicSteps(
+  forecasts: readonly number[],
+  outcomes: readonly number[],
+): readonly IsotonicStep[] {
   const at = forecasts.map((_, i) => i);
   const equal = [...Map.groupBy(at, (i) => forecasts[i]!)].sort(([a], [b]) => a - b);
-  const steps: { from: number; to: number; level: number; n: number }[] = [];
+  const steps: (IsotonicStep & { readonly n: number })[] = [];
   for (const [x, within] of equal) {
     let step = { from: x, to: x, level: mean(within.map((i) => outcomes[i]!)), n: within.length };
     for (let last = steps.at(-1); last && last.level >= step.level; last = steps.at(-1)) {
@@ -54,7 +62,13 @@ export function isotonic(forecasts: readonly number[], outcomes: readonly number
     }
     steps.push(step);
   }
-  return (x) => {
+  return steps.map(({ from, to, level }) => ({ from, to, level }));
+}
+
+/** The level of a forecast's step; linear between two steps, constant beyond the outermost ones. */
+export const alongSteps =
+  (steps: readonly IsotonicStep[]): Recalibration =>
+  (x) => {
     const above = steps.findIndex(({ to }) => x <= to);
     if (above < 0) return steps.at(-1)?.level ?? x;
     const [step, below] = [steps[above]!, steps[above - 1]];
@@ -62,7 +76,10 @@ export function isotonic(forecasts: readonly number[], outcomes: readonly number
     const share = (x - below.to) / (step.from - below.to);
     return below.level + share * (step.level - below.level);
   };
-}
+
+/** The correction by {@link isotonicSteps}. */
+export const isotonic = (forecasts: readonly number[], outcomes: readonly number[]): Recalibration =>
+  alongSteps(isotonicSteps(forecasts, outcomes));
 
 /** Forecasts nearer to 0 and 1 count as this far from them: their odds are finite. */
 const edge = 1e-3;
@@ -76,7 +93,7 @@ const logOdds = (p: number): number => {
 export const atTemperature = (p: number, temperature: number): number => sigmoid(logOdds(p) / temperature);
 
 /** Temperatures are looked for up to here, and down to its inverse. */
-export const largestTemperature = 50;
+const largestTemperature = 50;
 
 /** The temperature between 1/50 and 50 at which the outcomes are most likely (the loss is convex in 1/T: golden section). */
 export function fittedTemperature(forecasts: readonly number[], outcomes: readonly number[]): number {
@@ -96,6 +113,16 @@ export function fittedTemperature(forecasts: readonly number[], outcomes: readon
     else low = left;
   }
   return Math.exp((low + high) / 2);
+}
+
+/** Whether no better temperature lies beyond those that are looked for. */
+export const isWithinSearch = (temperature: number): boolean =>
+  Math.abs(Math.log(temperature)) < Math.log(largestTemperature) - 1e-3;
+
+/** The correction by {@link fittedTemperature}. */
+export function cooled(forecasts: readonly number[], outcomes: readonly number[]): Recalibration {
+  const temperature = fittedTemperature(forecasts, outcomes);
+  return (p) => atTemperature(p, temperature);
 }
 
 /**

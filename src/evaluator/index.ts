@@ -11,6 +11,7 @@ export {
   isotonic,
 } from "./calibration.ts";
 export { type ChatCritiquerOptions, chatCritiquer } from "./chat.ts";
+export { fitCorrection, recalibration } from "./correction.ts";
 export { type EnsembleRule, ensembleCall, ensembleTrial } from "./ensemble.ts";
 export { environmentEvaluator } from "./environment.ts";
 export { chatJudge } from "./judge.ts";

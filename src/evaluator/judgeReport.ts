@@ -1,19 +1,19 @@
 /** What a trial says of a judge: agreement with people, calibration, consistency, biases, and what its calls came to. */
 import { mean, wilsonInterval } from "../common/statistics/statistics.ts";
-import { counted } from "../common/text/counted.ts";
 import type { Interval } from "../core/interval.ts";
 import { areaInterval, clusteredShare, jackknifeInterval, kappaInterval } from "./agreement.ts";
 import { type Bias, biasesOf, replyFeatures } from "./bias.ts";
 import {
-  atTemperature,
   type CalibrationBin,
   calibrationCurve,
+  cooled,
   crossFitted,
   expectedCalibrationError,
   fittedTemperature,
   isotonic,
-  largestTemperature,
+  isWithinSearch,
 } from "./calibration.ts";
+import { type Forecast, foldsOf, whyUnfit } from "./correction.ts";
 import type { CallOutcome, JudgeCall } from "./judgeCall.ts";
 import type { JudgedLabel } from "./judgeTrial.ts";
 import { groupOf, type Labels, type PairLabel, type ReplyLabel } from "./labels.ts";
@@ -116,11 +116,15 @@ function pairReport(labels: readonly PairLabel[], judged: readonly JudgedLabel[]
   };
 }
 
-function replyReport(labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]): JudgeReport {
-  const known = labels.flatMap((label, i) => {
+/** The labels of single replies that were answered. */
+export const answeredReplies = (labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]) =>
+  labels.flatMap((label, i) => {
     const p = judged[i]!.forward.value;
     return p === undefined ? [] : [{ label, group: groupOf(label), p, better: label.label === 1 }];
   });
+
+function replyReport(labels: readonly ReplyLabel[], judged: readonly JudgedLabel[]): JudgeReport {
+  const known = answeredReplies(labels, judged);
   const clusters = known.map(({ group }) => group);
   const { biases, confidence } = biasesOf({
     judged: known.map(({ p }) => p),
@@ -161,12 +165,6 @@ function replyReport(labels: readonly ReplyLabel[], judged: readonly JudgedLabel
 
 const selfUnit = "a reply of the judge's own model";
 
-interface Forecast {
-  readonly group: string;
-  readonly p: number;
-  readonly better: boolean;
-}
-
 const areaOf = (all: readonly Forecast[]): Interval =>
   areaInterval(
     all.map(({ p }) => p),
@@ -184,29 +182,20 @@ const agreement = (
     clusters,
   );
 
-/** Folds of the cross-fitting. */
-const folds = 5;
-
 function calibrated(all: readonly Forecast[]): Pick<JudgeReport, "calibration" | "uncalibrated"> {
-  const groups = new Map([...new Set(all.map(({ group }) => group))].map((group, at) => [group, at % folds]));
+  const unfit = whyUnfit(all);
+  if (unfit !== undefined) return { uncalibrated: unfit };
   const [forecasts, outcomes] = [all.map(({ p }) => p), all.map(({ better }) => Number(better))];
-  if (groups.size < folds)
-    return { uncalibrated: `labels of ${counted(groups.size, "group")}; ${folds} are needed` };
-  if (new Set(outcomes).size < 2) return { uncalibrated: "all labels are the same" };
-  if (new Set(forecasts).size < 2) return { uncalibrated: "the judge always says the same" };
-  const fold = all.map(({ group }) => groups.get(group)!);
+  const fold = foldsOf(all);
   const errorOf = (said: readonly number[]): Interval =>
     errorInterval(all.map(({ group }, i) => ({ group, said: said[i]!, came: outcomes[i]! })));
-  const byTemperature = crossFitted(forecasts, outcomes, fold, (p, y) => {
-    const temperature = fittedTemperature(p, y);
-    return (x) => atTemperature(x, temperature);
-  });
+  const byTemperature = crossFitted(forecasts, outcomes, fold, cooled);
   const temperature = fittedTemperature(forecasts, outcomes);
   return {
     calibration: {
       curve: calibrationCurve(forecasts, outcomes),
       error: errorOf(forecasts),
-      ...(Math.abs(Math.log(temperature)) < Math.log(largestTemperature) - 1e-3 && { temperature }),
+      ...(isWithinSearch(temperature) && { temperature }),
       corrected: {
         temperature: errorOf(byTemperature),
         isotonic: errorOf(crossFitted(forecasts, outcomes, fold, isotonic)),

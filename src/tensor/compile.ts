@@ -30,8 +30,8 @@ const port = (name: string, t: Tensor): Port => ({ name, shape: t.shape, dtype: 
 export interface CompileOptions {
   /**
    * Products `x Wᵀ` of matrices are computed as `(W x′ᵀ)ᵀ` for every block x′ of this many rows of x, if they divide the
-   * rows evenly. ONNX Runtime repacks the second factor in every product, which is faster for x than for W if the batch has
-   * few rows. Also, a row gets the same bits in a batch of any number of tiles.
+   * rows evenly; 2 rows or more, but fewer than these, are one block. ONNX Runtime repacks the second factor in every product,
+   * which is faster for x than for W if the batch has few rows. Also, a row gets the same bits in a batch of any number of tiles.
    */
   readonly rowTile?: number;
 }

@@ -84,6 +84,7 @@ test("quiet conversations are judged once, and their scores are feedback on the 
       ["b", 0, `judge:${judge}`, "score"],
     ],
   );
+  for (const { tags } of found) assert.match(tags["judge.version"] ?? "", /^[0-9a-f]{12}$/);
   assert.match(first.out, /2 judged, 1 failed/);
   assert.match(first.err, /The first without a score: no answer/);
   await live(where);

@@ -115,7 +115,7 @@ test("judge FILE: a line that does not fit, and what cannot be judged, are one c
       /got the id "x" twice/,
     ],
     [[at("none.jsonl"), "--store", at("none.sqlite")], /none\.sqlite/],
-    [[transcripts, "--against", transcripts], /got both/],
+    [[transcripts, "--against", transcripts], /got it beside --against/],
   ];
   for (const [args, said] of cases) {
     const ran = await inProcess(["judge", ...args, "--evaluator", byLength, "--out", at("never.jsonl")]);

@@ -304,6 +304,11 @@ whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
         write(folder, `${name}.ts`, judge.replace("prefers what is short", name));
       for (const name of ["my-scores", "reviewer"]) write(folder, `${name}.ts`, scoring(name));
       write(folder, "transcripts.jsonl", lines(transcripts));
+      write(
+        folder,
+        "reply-labels.jsonl",
+        lines(transcripts.map((one, i) => ({ ...one, label: Number(i % 2 === 0) }))),
+      );
       write(folder, "agent.js", asking);
       write(folder, "config.ts", smallRun);
     },

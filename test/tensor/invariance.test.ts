@@ -124,6 +124,8 @@ test("products in tiles of rows: the right numbers, and a row's bits depend on n
   const all = await run(0, 128, 2, tile);
   assert.ok(all.every((v, i) => Math.abs(v - plain[i]!) < 1e-4));
   for (const [from, count] of [
+    [7, 2],
+    [9, 4],
     [0, 16],
     [5, 16],
     [3, 48],

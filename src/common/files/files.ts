@@ -1,7 +1,8 @@
 /** Atomic writes: a crash or a full disk never leaves a partial file in place of a complete one. */
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type ErrorCode, messageOf, WhetstoneError } from "../../core/errors.ts";
 
 function codeOf(e: unknown): string {
@@ -29,6 +30,29 @@ export function writeError(path: string, e: unknown, reason = codeOf(e), flag = 
     expected: "a writable path",
     fix,
     cause: e,
+  });
+}
+
+/**
+ * Refuses to write over a file, or into a folder that is not there, before the work begins. @param flag the option that named it.
+ * @throws WhetstoneError `run.exists`, `option.range`.
+ */
+export function requireNewFile(file: string, flag = "--out"): void {
+  const folder = dirname(resolve(file));
+  if (!existsSync(folder)) {
+    throw new WhetstoneError("option.range", {
+      where: flag,
+      got: `${resolve(file)}, whose folder is not there`,
+      expected: "a file in an existing folder",
+      fix: `Make ${folder}, or choose another.`,
+    });
+  }
+  if (!existsSync(file)) return;
+  throw new WhetstoneError("run.exists", {
+    where: flag,
+    got: `${resolve(file)}, an existing file`,
+    expected: "a new file",
+    fix: "Choose another name, or remove it.",
   });
 }
 

@@ -5,13 +5,23 @@
  * A matrix product over the rows of a batch is safe because it is computed in tiles (see `CompileOptions.rowTile`).
  * ONNX Runtime's CPU product (MLAS, `MlasGemmBatch` in sgemm.cpp) splits its sums into blocks whose length depends on
  * the number of columns per thread; with a tile as the second factor, this number takes only a few values. Threads split
- * the rows of the weights, which no sum runs over. (One unlikely exception: with as many threads as a matrix has rows,
- * and 4,096 columns or more, a thread may be left with one row, which takes another code path.) Attention is computed
+ * the rows of the weights, which no sum runs over. (One exception: where a matrix has fewer rows than twice the threads, and
+ * thousands of columns, a thread may be left with one row, which takes another code path. Of an adapter of rank 16 this can show from
+ * 9 threads on, between batches of at most 16 rows and larger ones.) Attention is computed
  * head by head, and masked cache positions add exact zeros to its sums.
  */
 
 /** Rows of a tile: the number of columns that the CPU's product kernel processes at once. */
 export const rowTile = 16;
+
+/**
+ * Rows that the CPU computes where a tile is not needed: where the weights are larger than the caches of the processor, that takes
+ * three quarters of a tile's time. One row alone would take other code, whose sums have other bits.
+ */
+const fewRows = [2, 4] as const;
+
+/** The smallest of these sizes that has room for n. */
+const fewest = (n: number): number | undefined => fewRows.find((size) => size >= n);
 
 /** Upper limit of an engine's threads within an operator. */
 export const mostThreads = 16;
@@ -51,8 +61,14 @@ const pieceTokens = 4 * blockTokens;
 /** Tokens, padding included, of the next pass over a prompt of which `left` tokens are not read. */
 export const piecePlaces = (left: number): number => (left >= pieceTokens ? pieceTokens : blockTokens);
 
-/** Cache slots for this number of rows. */
+/** Cache slots for this number of rows, on a GPU. */
 export const decodeRows = (rows: number): number => decodeSizes.find((size) => size >= rows) ?? mostRows;
+
+/** The same on the CPU. */
+export const cpuDecodeRows = (rows: number): number => fewest(rows) ?? decodeRows(rows);
+
+/** How many positions the CPU scores for n prompts that are read together. */
+export const scoredRows = (n: number): number => fewest(n) ?? roundUp(n, rowTile);
 
 /** How many of n prompts of T positions to prefill next (`taken`), and the batch size of the program for it (`B`). */
 export function prefillRows(n: number, T: number): { readonly taken: number; readonly B: number } {

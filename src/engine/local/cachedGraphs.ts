@@ -17,7 +17,7 @@ import { softmax } from "../../tensor/ops/softmax.ts";
 import { sum } from "../../tensor/ops/sum.ts";
 import { topIds } from "../../tensor/ops/topIds.ts";
 import { where } from "../../tensor/ops/where.ts";
-import { roundUp, rowTile } from "./batchSizes.ts";
+import { scoredRows } from "./batchSizes.ts";
 import {
   type Attend,
   attendPacked,
@@ -93,7 +93,7 @@ export function prefillGraph(
   a: Architecture,
   B: number,
   T: number,
-  R = roundUp(B, rowTile),
+  R = scoredRows(B),
   read: ReadLogits = scores,
   layout: Layout = "apart",
 ): CachedGraph {
@@ -141,7 +141,7 @@ export const decodeGraph = (
  * `continuedGraph`. Further input: `last` int32 [R], the positions within the piece.
  */
 export function pieceGraph(a: Architecture, T: number, S: number): CachedGraph {
-  const last = input("last", [rowTile], "int32");
+  const last = input("last", [scoredRows(1)], "int32");
   const { inputs, outputs } = continuedGraph(a, [1, T, S], (x) => gatherRows(x, last), scores, "apart");
   return { inputs: [...inputs, last], outputs };
 }

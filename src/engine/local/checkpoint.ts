@@ -12,6 +12,7 @@ import { isGguf, readGguf } from "./gguf/model.ts";
 import { fromHuggingFace, toHuggingFace } from "./huggingFaceConfig.ts";
 import {
   type Architecture,
+  adapterParameters,
   headParameters,
   type Parameter,
   parametersOf,
@@ -112,6 +113,16 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const first = await readValues(moments, trained, "first.");
   const second = await readValues(moments, trained, "second.");
   return { ...rest, contents: { weights: all, first, second, steps, version } };
+}
+
+/** The same model with its adapter merged in, to be sampled: it agrees up to rounding, and has no state of an optimiser. */
+export function withoutAdapter(read: Checkpoint): Checkpoint {
+  const { adapter, ...architecture } = read.architecture;
+  if (!adapter) return read;
+  const { weights, version } = read.contents;
+  const merged = mergeAdapter(weights, adapter, weights);
+  for (const { name } of adapterParameters(architecture.config, adapter)) merged.delete(name);
+  return { architecture, tokenizer: read.tokenizer, contents: { weights: merged, steps: 0, version } };
 }
 
 /** A checkpoint of a model with the same shape and words. @throws WhetstoneError `checkpoint.damaged` for another. */

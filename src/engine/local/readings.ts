@@ -1,6 +1,6 @@
 /** The models that read the rows which are sampled together: the sampling one, and those that requests mix in. */
 import type { Codec } from "../../core/model.ts";
-import { cachePlaces, decodeRows, piecePlaces, roundUp, rowTile, servingPlaces } from "./batchSizes.ts";
+import { cachePlaces, cpuDecodeRows, piecePlaces, scoredRows, servingPlaces } from "./batchSizes.ts";
 import { type Cache, copyRows, type Move, newCache, resized } from "./cache.ts";
 import type { DecoderConfig } from "./config.ts";
 import { narrows } from "./draw.ts";
@@ -121,7 +121,7 @@ export function readings(parts: ReadingParts): Readings {
 
   /** Makes room for these rows, including those without a slot. */
   function makeRoom(all: readonly Row[]): void {
-    const slots = decodeRows(all.length);
+    const slots = cpuDecodeRows(all.length);
     const places = placesOf(Math.max(...all.map(seenTokens)) + 1);
     const moves = giveSlots(all, slots);
     for (const by of [own, ...others.values()]) {
@@ -149,7 +149,7 @@ export function readings(parts: ReadingParts): Readings {
           ...cache.arrays,
           ...pieceFeeds(c, tokens.subarray(from, from + T), from, T, codec.padId),
         },
-        { ...inPlace(cache), ...wantedScores(own, rows, rowTile, V) },
+        { ...inPlace(cache), ...wantedScores(own, rows, scoredRows(1), V) },
       );
       prefixes.keep(tokens.subarray(0, prompt.seen), cache, 0);
     },
@@ -256,7 +256,7 @@ const scoreArrays = (R: number, V: number) => ({
 /** Inputs of a prefill beside the weights: padded prompts, and where each ends. */
 function prefillFeeds(prompts: readonly (readonly Row[])[], T: number, B: number, padId: number) {
   const tokens = new Int32Array(B * T).fill(padId);
-  const last = new Int32Array(roundUp(B, rowTile));
+  const last = new Int32Array(scoredRows(B));
   prompts.forEach((same, b) => {
     const { prompt } = same[0]!.request;
     tokens.set(prompt, b * T);
@@ -279,7 +279,7 @@ function pieceFeeds(c: DecoderConfig, tokens: Int32Array, from: number, T: numbe
     tokens: padded,
     position: Int32Array.from({ length: T }, (_, t) => from + t),
     place,
-    last: new Int32Array(rowTile).fill(tokens.length - 1),
+    last: new Int32Array(scoredRows(1)).fill(tokens.length - 1),
   };
 }
 

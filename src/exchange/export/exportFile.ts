@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { removeFolder, replaceFile } from "../../common/files/files.ts";
+import { removeFolder, replaceFile, requireNewFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Id } from "../../core/types.ts";
 import type { ExportRecord, TrafficStore } from "../../store/trafficStore.ts";
@@ -40,7 +39,7 @@ export async function exportFile(
   { to, filter = {}, now, progress = () => {}, ...options }: ExportOptions,
 ): Promise<Exported> {
   const file = resolve(out);
-  if (existsSync(file)) throw exists(file);
+  requireNewFile(file);
   const began = Date.now();
   const rows: ExportRecord["rows"][number][] = [];
   const dropped: Partial<Record<Dropped["why"], number>> = {};
@@ -98,11 +97,3 @@ async function wasErased(
 }
 
 const page = 1000;
-
-const exists = (file: string): WhetstoneError =>
-  new WhetstoneError("run.exists", {
-    where: "--out",
-    got: `${file}, an existing file`,
-    expected: "a new file",
-    fix: "Choose another name, or remove it.",
-  });

@@ -1,8 +1,6 @@
 /** Exports trajectories of a run in the formats of other tools. */
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { replaceFile } from "../../common/files/files.ts";
-import { WhetstoneError } from "../../core/errors.ts";
+import { replaceFile, requireNewFile } from "../../common/files/files.ts";
 import type { RunStore, StoredTrajectory, TrajectoryFilter } from "../../store/runStore.ts";
 import { jsonLine } from "../jsonLine.ts";
 import { hfRow } from "./messages.ts";
@@ -45,14 +43,7 @@ export async function exportRun(
   { to, filter = {}, progress = () => {} }: ExportRunOptions,
 ): Promise<number> {
   const file = resolve(out);
-  if (existsSync(file)) {
-    throw new WhetstoneError("run.exists", {
-      where: "--out",
-      got: `${file}, an existing file`,
-      expected: "a new file",
-      fix: "Choose another name, or remove it.",
-    });
-  }
+  requireNewFile(file);
   const all = await store.trajectories(run, filter);
   const episodes = Map.groupBy(all, ({ iteration, phase, episode }) =>
     JSON.stringify([iteration, phase, episode]),

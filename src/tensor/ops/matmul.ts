@@ -32,8 +32,10 @@ const operation: Operation<Required<MatmulOptions>> = {
   },
   onnx: (y, inputs, emit) => {
     const { transposeA, transposeB, scale } = y.attributes;
-    const tile = emit.rowTile;
-    if (tile && isLinear(y) && y.shape[0]! % tile === 0) return inTiles(y, inputs, emit, tile);
+    const rows = y.shape[0]!;
+    const tile = emit.rowTile && Math.min(emit.rowTile, rows);
+    // one row takes other code, which sums in another order
+    if (tile && rows > 1 && isLinear(y) && rows % tile === 0) return inTiles(y, inputs, emit, tile);
     return transposeA || transposeB || scale !== 1
       ? emit.node(
           "FusedMatMul",
@@ -93,6 +95,29 @@ function widened(tile: number, M: number, K: number): number {
   return wide;
 }
 
+/**
+ * With fewer rows of W than two for each of 16 threads, such as an adapter's, threads split them where there are no more columns than
+ * rows; one that gets a single row takes other code, which sums in another order.
+ */
+const fewWeights = 32;
+
+/** A product of few rows with few weights: among the rows of a whole tile, as it is computed beside others. */
+function ofWholeTile([x, w]: readonly [string, string], M: number, scale: number, emit: Emit): string {
+  const padded = emit.node("Pad", [x, emit.list([0, 0, emit.rowTile! - M, 0])]);
+  const columns = product(w, padded, scale, emit);
+  const own = emit.node("Slice", [columns, emit.list([0]), emit.list([M]), emit.list([1])]);
+  return emit.node("Transpose", [own], { perm: { ints: [1, 0] } });
+}
+
+/** W xᵀ. */
+const product = (w: string, x: string, scale: number, emit: Emit): string =>
+  emit.node(
+    "FusedMatMul",
+    [w, x],
+    { alpha: { float: scale }, transA: { int: 0 }, transB: { int: 1 } },
+    "com.microsoft",
+  );
+
 /** See `CompileOptions.rowTile`. */
 function inTiles(
   y: Tensor<Required<MatmulOptions>>,
@@ -102,15 +127,11 @@ function inTiles(
 ): string {
   const [M, N] = y.shape as [number, number];
   const K = y.inputs[0]!.shape[1]!;
+  if (M < emit.rowTile! && N < fewWeights) return ofWholeTile([x!, w!], M, y.attributes.scale, emit);
   const tile = widened(rowTile, M, K);
   const reshaped = (value: string, shape: readonly number[]): string =>
     tile === M ? value : emit.node("Reshape", [value, emit.list(shape)]);
-  const columns = emit.node(
-    "FusedMatMul",
-    [w!, reshaped(x!, [M / tile, tile, K])],
-    { alpha: { float: y.attributes.scale }, transA: { int: 0 }, transB: { int: 1 } },
-    "com.microsoft",
-  );
+  const columns = product(w!, reshaped(x!, [M / tile, tile, K]), y.attributes.scale, emit);
   const turned = emit.node("Transpose", [columns], { perm: { ints: tile === M ? [1, 0] : [0, 2, 1] } });
   return reshaped(turned, [M, N]);
 }

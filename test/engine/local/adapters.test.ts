@@ -70,10 +70,14 @@ test("an adapter begins without effect, is all that training changes, and is sav
   await exportWeights(saved, merged);
   const whole = await (await plain.open("policy", merged)).score(batch, want);
   near(whole.logp, trained.logp, 1e-5, "merged");
+  const serving = localEngine({ threads: 2, merged: true });
+  const served = await serving.open("policy", saved);
+  assert.deepEqual(await served.score(batch, want), whole, "merged when it is opened");
+  assert.equal(served.version, "2");
 
   const again = localEngine({ from, lora: { from: peft }, threads: 2 });
   assert.deepEqual(await (await again.create(request)).score(batch, want), trained);
-  for (const e of [engine, plain, again]) await e.dispose();
+  for (const e of [engine, plain, serving, again]) await e.dispose();
 });
 
 test("where the base lies beside the adapter, exports and a new run's start have the adapter too", async () => {

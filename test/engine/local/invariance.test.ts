@@ -4,7 +4,17 @@ import { test } from "node:test";
 import type { Model, SampleRequest } from "../../../src/core/model.ts";
 import { randomStream, shuffled } from "../../../src/core/random.ts";
 import type { DecoderConfig } from "../../../src/engine/local/config.ts";
-import { bench, bitsOf, codec, coefficientsFor, linear, randomBatch } from "./support.ts";
+import { adapterParameters, firstWeights } from "../../../src/engine/local/parameters.ts";
+import {
+  bench,
+  bitsOf,
+  codec,
+  coefficientsFor,
+  linear,
+  livelyWeights,
+  randomBatch,
+  tinyConfig,
+} from "./support.ts";
 
 const contextTokens = 160;
 
@@ -60,7 +70,8 @@ for (const shape of shapes) {
     const together = await bits(model, requests);
     assert.ok(new Set(together).size > 10, "samples differ from each other");
     assert.deepEqual(await inParts(model, requests, 1), together, "one at a time");
-    assert.deepEqual(await inParts(model, requests, 5), together, "in fives");
+    for (const size of [3, 5])
+      assert.deepEqual(await inParts(model, requests, size), together, `${size} at a time`);
     const order = shuffled(
       requests.map((_, i) => i),
       randomStream("order"),
@@ -106,6 +117,33 @@ for (const [threads, size] of hard) {
         some.map((i) => together[i]),
       );
     }
+  });
+}
+
+for (const [rank, threads, feedForward] of [
+  [1, 2, 24],
+  [8, 8, 8960],
+  [16, 12, 8960],
+] as const) {
+  test(`sample of an adapter of rank ${rank} does not depend on company: ${threads} threads`, async () => {
+    await using engine = bench(threads);
+    const size = { layers: 1, width: 64, heads: 4, kvHeads: 2, headWidth: 16, feedForward };
+    const config = { ...tinyConfig, ...size };
+    const adapter = { rank, alpha: 2 * rank, targets: ["q_proj", "v_proj", "down_proj"] } as const;
+    const drawn = firstWeights(adapterParameters(config, adapter), randomStream("adapter"));
+    const weights = new Map([
+      ...livelyWeights(config),
+      // a new adapter has no effect
+      ...[...drawn].map(([name, w]) => [name, w.map((_, i) => Math.sin(i + w.length) / 8)] as const),
+    ]);
+    const { model } = await engine.make(size, { adapter, weights });
+    const requests = Array.from({ length: 16 }, (_, i) => ({
+      prompt: Int32Array.of(4, 7 + i, 8 + i, 5),
+      maxTokens: 6,
+      seed: i,
+    }));
+    const together = await bits(model, requests);
+    for (const size of [1, 3]) assert.deepEqual(await inParts(model, requests, size), together, `${size}`);
   });
 }
 

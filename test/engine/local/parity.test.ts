@@ -24,9 +24,9 @@ import {
   tensorsAt,
   within,
 } from "./fixtures/compare.ts";
-import { type Linear, linear, near } from "./support.ts";
+import { device, type Linear, linear, near } from "./support.ts";
 
-const engine = localEngine({ threads: 1 });
+const engine = localEngine({ threads: 1, device });
 after(() => engine.dispose());
 
 const A = batch.target_A.length;
