@@ -6,7 +6,7 @@
 //     whetstone train --env examples/real/distil.ts --method sft --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 16 --iterations 40
 //     whetstone train --env examples/real/distil.ts --method sdpo --model RUN/final --lora 16 --tasks 8 --budget 4m
 import { readFileSync } from "node:fs";
-import { defineEnvironment, type Environment, type Task } from "../../src/index.ts";
+import { defineEnvironment, type Environment, paid, type Task } from "../../src/index.ts";
 
 interface Recorded {
   readonly reply: string;
@@ -52,6 +52,8 @@ const tickets: Environment<Recorded> = {
     },
   }),
   expert: ({ metadata: { reply } }) => reply,
+  // for methods that learn from pairs
+  prefer: async (_, first, second) => (1 + Math.sign(paid(first) - paid(second))) / 2,
 };
 
 export default defineEnvironment(tickets);

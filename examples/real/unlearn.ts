@@ -3,7 +3,7 @@
 // Split "forget" asks for the fact in words never trained on, "retain" for countries never trained on.
 //
 //     whetstone train --env examples/real/unlearn.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 8 --budget 4m
-import { defineEnvironment, type Environment, type Task } from "../../src/index.ts";
+import { defineEnvironment, type Environment, paid, type Task } from "../../src/index.ts";
 
 interface Fact {
   readonly country: string;
@@ -87,6 +87,8 @@ const unlearn: Environment<Fact> = {
   }),
   expert: ({ metadata: { country, capital, forget } }) =>
     forget ? "I do not know." : `The capital of ${country} is ${capital}.`,
+  // for methods that learn from pairs
+  prefer: async (_, first, second) => (1 + Math.sign(paid(first) - paid(second))) / 2,
 };
 
 export default defineEnvironment(unlearn);
