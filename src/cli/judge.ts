@@ -111,7 +111,7 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
     expected: "seconds above 0, up to a day",
   });
   const rule = { vote: options.vote, abstain: numberBetween("--abstain", options.abstain, 0, 1) };
-  requireTaken(options);
+  requireUsedFlags(options);
   if (options.against !== undefined && what === undefined) {
     await against(options.against, options, { seed, concurrency, timeoutSeconds, rule }, io);
     return;
@@ -144,34 +144,41 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   await score({ what, out, runs, panel, rule, seed, timeoutSeconds, concurrency, limit, estimate }, io);
 }
 
-/** Flags of one kind of work, with what they go with. */
-const taken = {
-  against: { distil: "labels", fitCalibration: "labels" },
-  audit: { limit: "scores and --audit" },
-  live: { once: "--live" },
-  scores: { out: "scores", limit: "scores and --audit", estimate: "scores" },
-} as const;
+/** Flags that only some work has a use for, with what they go with. */
+const goesWith: Readonly<Record<string, readonly Work[]>> = {
+  distil: ["against"],
+  fitCalibration: ["against"],
+  audit: ["audit"],
+  live: ["live"],
+  once: ["live"],
+  out: ["scores"],
+  limit: ["scores", "audit"],
+  estimate: ["scores"],
+};
+
+type Work = "against" | "audit" | "live" | "scores";
+
+const workText: Readonly<Record<Work, string>> = {
+  against: "--against labels.jsonl",
+  audit: "--audit",
+  live: "--live",
+  scores: "scores of a file, a run or a store",
+};
 
 /** @throws WhetstoneError `option.range` for a flag that the work has no use for. */
-function requireTaken(options: JudgeOptions): void {
-  const work =
+function requireUsedFlags(options: JudgeOptions): void {
+  const work: Work =
     options.against !== undefined ? "against" : options.audit ? "audit" : options.live ? "live" : "scores";
-  const all: Readonly<Record<string, string>> = {
-    ...taken.against,
-    ...{ audit: "scores", live: "a traffic store" },
-    ...taken.live,
-    ...taken.scores,
-  };
-  const surplus = Object.keys(all).find(
-    (name) => Reflect.get(options, name) !== undefined && name !== work && !(name in taken[work]),
+  const surplus = Object.entries(goesWith).find(
+    ([name, works]) => Reflect.get(options, name) !== undefined && !works.includes(work),
   );
-  const flag = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
-  if (surplus !== undefined) {
+  if (surplus) {
+    const [name, works] = surplus;
     throw new WhetstoneError("option.range", {
-      where: flag(surplus),
-      got: work === "scores" ? "it without --against labels.jsonl" : `it beside ${flag(work)}`,
-      expected: `it with ${all[surplus]}`,
-      fix: work === "scores" ? "Give labels, or leave it out." : "Leave one of the two out.",
+      where: `--${name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
+      got: `it beside ${workText[work]}`,
+      expected: `it with ${works.map((one) => workText[one]).join(" or ")}`,
+      fix: work === "live" ? "Leave it out; --hourly bounds what --live judges." : "Leave it out.",
     });
   }
   if (options.fitCalibration !== undefined && options.calibration !== undefined) {

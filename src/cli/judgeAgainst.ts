@@ -129,7 +129,7 @@ export async function against(
     return;
   }
   if (calibration && "notWritten" in calibration) {
-    io.error(`whetstone: no correction is written: ${calibration.notWritten}.`);
+    io.error(`whetstone: no correction is written: ${oneLine(calibration.notWritten)}`);
     io.code = 1;
   }
   const unasked = each.find(({ calls }) => calls["not asked"] > 0);
@@ -153,7 +153,7 @@ function requireFiles({ distil: student, fitCalibration: correction }: AgainstFl
 }
 
 const fittedLine = (fitted: Exclude<FittedCalibration, { readonly notWritten: string }>): string =>
-  `Written: ${fitted.file}, by ${fitted.by === "isotonic" ? "isotonic regression" : "a temperature"}, fitted to ${counted(fitted.labels, "label")}; mean squared error ${number(fitted.before)}, with it ${number(fitted.after)} on labels that it was not fitted to, ${ratio(fitted.gain)} less (the better of two corrections by this number)`;
+  `Written: ${fitted.file}, by ${fitted.by === "isotonic" ? "isotonic regression" : "a temperature"}, fitted to ${counted(fitted.labels, "label")}; mean squared error ${number(fitted.before)}, with it ${number(fitted.after)} on labels that it was not fitted to (at least ${number(fitted.gain)} less, at 95 %)`;
 
 /** What several judges came to on the same labels, one a line. */
 const beside = (rows: readonly (readonly [name: string, report: JudgeReport])[], io: Io): readonly string[] =>

@@ -2,9 +2,8 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { replaceFile, requireNewFile } from "../common/files/files.ts";
-import { WhetstoneError } from "../core/errors.ts";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Evaluator } from "../core/evaluator.ts";
-import type { Interval } from "../core/interval.ts";
 import { calibrated } from "../evaluator/calibrated.ts";
 import { type Correction, fitCorrection, recalibration } from "../evaluator/correction.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
@@ -50,10 +49,10 @@ export type FittedCalibration =
       readonly file: string;
       readonly by: Correction["by"];
       readonly labels: number;
-      /** Mean squared distance to labels that the correction was not fitted to: without it, with it, and their difference. */
+      /** Mean squared error on labels that the correction was not fitted to: without it, with it, and the least that is gained. */
       readonly before: number;
       readonly after: number;
-      readonly gain: Interval;
+      readonly gain: number;
     }
   | { readonly notWritten: string };
 
@@ -84,8 +83,12 @@ export async function fitCalibration(
   if ("why" in fitted) return { notWritten: fitted.why };
   const { correction, ...measured } = fitted;
   const row = { kind: "judge calibration", ...judge, labels: all.length, correction } as const;
-  requireNewFile(file, "--fit-calibration");
-  await replaceFile(resolve(file), `${JSON.stringify(row)}\n`);
+  try {
+    requireNewFile(file, "--fit-calibration");
+    await replaceFile(resolve(file), `${JSON.stringify(row)}\n`);
+  } catch (e) {
+    return { notWritten: messageOf(e) };
+  }
   return { file, by: correction.by, labels: all.length, ...measured };
 }
 

@@ -102,7 +102,7 @@ export function requireOneJudge({ names }: JudgePanel, flag: string): void {
     where: flag,
     got: counted(names.length, "judge"),
     expected: "one judge",
-    fix: "Name them one by one.",
+    fix: "Run the command once for each judge.",
   });
 }
 

@@ -1,7 +1,6 @@
-/** Which correction of a judge's scores is worth to be kept. */
+/** Which correction of a judge's scores is worth keeping. */
 import { mean } from "../common/statistics/statistics.ts";
 import { counted } from "../common/text/counted.ts";
-import type { Interval } from "../core/interval.ts";
 import { jackknifeInterval } from "./agreement.ts";
 import {
   alongSteps,
@@ -37,7 +36,7 @@ export const recalibration = (correction: Correction): Recalibration =>
 const folds = 5;
 
 /** Why labels show no calibration; undefined where they do. */
-export function whyUnfit(all: readonly Forecast[]): string | undefined {
+export function whyUncalibrated(all: readonly Forecast[]): string | undefined {
   const groups = new Set(all.map(({ group }) => group)).size;
   if (groups < folds) return `labels of ${counted(groups, "group")}; ${folds} are needed`;
   if (new Set(all.map(({ better }) => better)).size < 2) return "all labels are the same";
@@ -55,21 +54,23 @@ export function foldsOf(all: readonly Forecast[]): readonly number[] {
 export type FittedCorrection =
   | {
       readonly correction: Correction;
-      /** Mean squared distance to the labels (Brier score), without the correction. */
+      /** Mean squared error (Brier score) without the correction. */
       readonly before: number;
-      /** With a correction that was fitted to other labels. */
+      /** With one that was fitted to other labels. */
       readonly after: number;
-      /** Before less after, with an interval at 95 % that leaves out whole groups. It is above 0, and of the better of two. */
-      readonly gain: Interval;
+      /** What is at least gained, at 95 %: above 0. */
+      readonly gain: number;
     }
   | { readonly why: string };
 
 /**
- * A temperature or isotonic regression, whichever comes nearer to labels that it was not fitted to, fitted to all. There is none
- * where neither is nearer than the judge's own numbers by more than chance, nor nearer than one number for all.
+ * A temperature or isotonic regression, whichever has the smaller mean squared error on labels that it was not fitted to, fitted to
+ * all. There is none unless that error is smaller than the judge's own, and smaller than that of one number for all, both by more
+ * than chance: by intervals that leave out whole groups, with one more label that goes against the correction as far as one can, since
+ * labels without a single miss show no spread.
  */
 export function fitCorrection(all: readonly Forecast[]): FittedCorrection {
-  const unfit = whyUnfit(all);
+  const unfit = whyUncalibrated(all);
   if (unfit !== undefined) return { why: unfit };
   const [p, y] = [all.map((one) => one.p), all.map(({ better }) => Number(better))];
   const fold = foldsOf(all);
@@ -80,24 +81,24 @@ export function fitCorrection(all: readonly Forecast[]): FittedCorrection {
       : []),
     { fit: isotonic, whole: { by: "isotonic", steps: isotonicSteps(p, y) } as const },
   ].map(({ fit, whole }) => ({ whole, corrected: crossFitted(p, y, fold, fit) }));
-  const squares = (said: readonly number[]): readonly number[] => said.map((x, i) => (x - y[i]!) ** 2);
-  const { whole, after } = candidates
-    .map(({ whole, corrected }) => ({ whole, after: squares(corrected) }))
-    .reduce((a, b) => (mean(b.after) < mean(a.after) ? b : a));
-  const nearerThan = (others: readonly number[]): Interval =>
-    jackknifeInterval(
-      all.map(({ group }, i) => ({ group, by: others[i]! - after[i]! })),
+  const square = (x: number, came: number): number => (x - came) ** 2;
+  const errorOf = (said: readonly number[]): number => mean(said.map((x, i) => square(x, y[i]!)));
+  const { whole, corrected } = candidates.reduce((a, b) =>
+    errorOf(b.corrected) < errorOf(a.corrected) ? b : a,
+  );
+  const leastGain = (others: readonly number[]): number => {
+    const gain = (i: number, came: number): number => square(others[i]!, came) - square(corrected[i]!, came);
+    const against = all.reduce((least, _, i) => Math.min(least, gain(i, 1 - y[i]!)), 0);
+    return jackknifeInterval(
+      [...all.map(({ group }, i) => ({ group, by: gain(i, y[i]!) })), { group: "\0 one more", by: against }],
       ({ group }) => group,
       (some) => mean(some.map(({ by }) => by)),
-    );
-  const before = squares(p);
-  const gain = nearerThan(before);
-  if (gain.low <= 0)
-    return { why: "no correction is nearer to the labels than the judge's own numbers by more than chance" };
+    ).low;
+  };
+  const gain = leastGain(p);
+  if (!(gain > 0)) return { why: "no correction is better than the judge's own scores by more than chance" };
   const shares = crossFitted(p, y, fold, (_, others) => () => mean(others));
-  if (nearerThan(squares(shares)).low <= 0)
-    return {
-      why: "one number for all replies is as near to the labels as any correction: the judge tells too little",
-    };
-  return { correction: whole, before: mean(before), after: mean(after), gain };
+  if (!(leastGain(shares) > 0))
+    return { why: "no correction is better than one number for all replies by more than chance" };
+  return { correction: whole, before: errorOf(p), after: errorOf(corrected), gain };
 }

@@ -11,7 +11,13 @@ export {
   isotonic,
 } from "./calibration.ts";
 export { type ChatCritiquerOptions, chatCritiquer } from "./chat.ts";
-export { fitCorrection, recalibration } from "./correction.ts";
+export {
+  type Correction,
+  type FittedCorrection,
+  type Forecast,
+  fitCorrection,
+  recalibration,
+} from "./correction.ts";
 export { type EnsembleRule, ensembleCall, ensembleTrial } from "./ensemble.ts";
 export { environmentEvaluator } from "./environment.ts";
 export { chatJudge } from "./judge.ts";

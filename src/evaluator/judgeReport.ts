@@ -13,7 +13,7 @@ import {
   isotonic,
   isWithinSearch,
 } from "./calibration.ts";
-import { type Forecast, foldsOf, whyUnfit } from "./correction.ts";
+import { type Forecast, foldsOf, whyUncalibrated } from "./correction.ts";
 import type { CallOutcome, JudgeCall } from "./judgeCall.ts";
 import type { JudgedLabel } from "./judgeTrial.ts";
 import { groupOf, type Labels, type PairLabel, type ReplyLabel } from "./labels.ts";
@@ -183,8 +183,8 @@ const agreement = (
   );
 
 function calibrated(all: readonly Forecast[]): Pick<JudgeReport, "calibration" | "uncalibrated"> {
-  const unfit = whyUnfit(all);
-  if (unfit !== undefined) return { uncalibrated: unfit };
+  const why = whyUncalibrated(all);
+  if (why !== undefined) return { uncalibrated: why };
   const [forecasts, outcomes] = [all.map(({ p }) => p), all.map(({ better }) => Number(better))];
   const fold = foldsOf(all);
   const errorOf = (said: readonly number[]): Interval =>

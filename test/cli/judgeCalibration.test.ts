@@ -156,14 +156,26 @@ test("what cannot be fitted or applied is one clear line before anything is aske
     [[...fit("new.json"), "--judge", other], /--fit-calibration: got 2 judges, expected one judge/],
     [[...fit("new.json"), ...apply], /--fit-calibration: got it beside --calibration/],
     [[...fit("new.json"), "--distil", at("new.json")], /new\.json, which --distil writes/],
-    [fit("nowhere/new.json"), /--fit-calibration: got .*, whose folder is not there/],
+    [fit("nowhere/new.json"), /--fit-calibration: got .*nowhere is no folder/],
     [
       [...fit("new.json"), "--out", at("never.jsonl")],
-      /--out: got it beside --against, expected it with scores/,
+      /--out: got it beside --against labels\.jsonl, expected it with scores of a file, a run or a store/,
     ],
     [
       [transcripts, "--evaluator", sure, "--fit-calibration", "", "--out", at("never.jsonl")],
-      /--fit-calibration: got it without --against labels\.jsonl, expected it with labels/,
+      /--fit-calibration: got it beside scores of a file, a run or a store, expected it with --against labels\.jsonl/,
+    ],
+    [
+      [transcripts, "--evaluator", sure, "--once", "--out", at("never.jsonl")],
+      /--once: got it .*, expected it with --live/,
+    ],
+    [
+      ["--against", labels, "--evaluator", sure, "--limit", "3"],
+      /--limit: got it beside --against labels\.jsonl/,
+    ],
+    [
+      ["--against", labels, "--evaluator", sure, "--fit-calibration", ""],
+      /--fit-calibration: got .*, an existing file/,
     ],
     [["--against", labels, "--evaluator", sure, "--calibration", labels], /expected a correction that/],
     [["--against", labels, "--evaluator", sure, "--calibration", falling], /steps that overlap or fall/],

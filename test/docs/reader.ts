@@ -307,7 +307,13 @@ whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
       write(
         folder,
         "reply-labels.jsonl",
-        lines(transcripts.map((one, i) => ({ ...one, label: Number(i % 2 === 0) }))),
+        lines(
+          Array.from({ length: 40 }, (_, i) => ({
+            ...transcripts[i % transcripts.length],
+            prompt: `What is ${i} and ${i}?`,
+            label: Number(i % 2 === 0),
+          })),
+        ),
       );
       write(folder, "agent.js", asking);
       write(folder, "config.ts", smallRun);

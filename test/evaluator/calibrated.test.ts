@@ -45,3 +45,12 @@ test("what failed stays failed, and critiques stay as they are", async () => {
     [undefined, undefined, { text: "fine" }],
   );
 });
+
+test("what is no answer stays none: a score that is not finite, a preference that is no probability", async () => {
+  const odd = calibrated(
+    { name: "odd", score: async () => [{ score: Number.NaN }], compare: async () => 7 },
+    () => 1,
+  );
+  assert.deepEqual(await odd.score!(["x"], call), [{ score: Number.NaN }]);
+  assert.equal(await odd.compare!("x", "y", call), 7);
+});

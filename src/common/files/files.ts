@@ -1,6 +1,6 @@
 /** Atomic writes: a crash or a full disk never leaves a partial file in place of a complete one. */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type ErrorCode, messageOf, WhetstoneError } from "../../core/errors.ts";
@@ -34,20 +34,20 @@ export function writeError(path: string, e: unknown, reason = codeOf(e), flag = 
 }
 
 /**
- * Refuses to write over a file, or into a folder that is not there, before the work begins. @param flag the option that named it.
+ * Refuses, before the work begins, to write over a file or into what is no folder. @param flag the option that named it.
  * @throws WhetstoneError `run.exists`, `option.range`.
  */
 export function requireNewFile(file: string, flag = "--out"): void {
   const folder = dirname(resolve(file));
-  if (!existsSync(folder)) {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new WhetstoneError("option.range", {
       where: flag,
-      got: `${resolve(file)}, whose folder is not there`,
+      got: `${resolve(file)}, and ${folder} is no folder`,
       expected: "a file in an existing folder",
       fix: `Make ${folder}, or choose another.`,
     });
   }
-  if (!existsSync(file)) return;
+  if (!existsSync(resolve(file))) return;
   throw new WhetstoneError("run.exists", {
     where: flag,
     got: `${resolve(file)}, an existing file`,

@@ -118,8 +118,8 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
 /** The same model with its adapter merged in, to be sampled: it agrees up to rounding, and has no state of an optimiser. */
 export function withoutAdapter(read: Checkpoint): Checkpoint {
   const { adapter, ...architecture } = read.architecture;
-  if (!adapter) return read;
   const { weights, version } = read.contents;
+  if (!adapter) return { ...read, contents: { weights, steps: 0, version } };
   const merged = mergeAdapter(weights, adapter, weights);
   for (const { name } of adapterParameters(architecture.config, adapter)) merged.delete(name);
   return { architecture, tokenizer: read.tokenizer, contents: { weights: merged, steps: 0, version } };

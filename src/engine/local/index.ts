@@ -89,8 +89,8 @@ export interface ComputeOptions {
    */
   readonly prefixCache?: number;
   /**
-   * Whether opened models have their adapters merged in. For serving: replies take less time, and agree up to rounding. Default
-   * false: the adapter stays apart and is trained further.
+   * Whether opened models have their adapters merged in. For serving: replies take less time, and agree up to rounding. Such a
+   * model has no optimiser's state, and cannot `load` a checkpoint with an adapter. Default false: the adapter is trained further.
    */
   readonly merged?: boolean;
 }

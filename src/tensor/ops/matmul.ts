@@ -96,8 +96,8 @@ function widened(tile: number, M: number, K: number): number {
 }
 
 /**
- * With fewer rows of W than two for each of 16 threads, such as an adapter's, threads split them where there are no more columns than
- * rows; one that gets a single row takes other code, which sums in another order.
+ * Fewer rows of W than two for each of 16 threads, such as an adapter's: in a product with few columns, ONNX Runtime splits the rows of
+ * W among threads, and a thread with a single row sums in another order. So that product gets the shape that it has in a whole tile.
  */
 const fewWeights = 32;
 
