@@ -1,3 +1,4 @@
+/** `whetstone judge`: its flags, and which work they ask for. */
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { EnsembleRule } from "../evaluator/ensemble.ts";
@@ -118,7 +119,7 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   }
   const limit =
     options.limit === undefined ? Number.POSITIVE_INFINITY : statedNumber("--limit", options.limit, 1);
-  if (what !== undefined && options.against === undefined && options.audit) {
+  if (what !== undefined && options.audit) {
     const panel = await judgePanel(options, "score");
     await audit({ what, runs: options.store, panel, seed, timeoutSeconds, concurrency, limit }, io);
     return;
@@ -131,7 +132,7 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
     return;
   }
   if (what === undefined || options.against !== undefined || options.out === undefined) {
-    const got = what === undefined ? "nothing to judge" : options.out === undefined ? "no --out" : "both";
+    const got = options.against !== undefined ? "both" : what === undefined ? "nothing to judge" : "no --out";
     throw new WhetstoneError("option.range", {
       where: "judge",
       got,

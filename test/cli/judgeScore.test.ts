@@ -126,6 +126,8 @@ test("judge FILE: a line that does not fit, and what cannot be judged, are one c
   }
   const without = await inProcess(["judge", transcripts, "--evaluator", byLength]);
   assert.match(without.err, /no --out/);
+  const both = await inProcess(["judge", transcripts, "--against", transcripts, "--evaluator", byLength]);
+  assert.match(both.err, /got both/);
 });
 
 test("judge STORE scores each served trajectory, and judge RUN those of a run", async () => {
