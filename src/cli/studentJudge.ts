@@ -154,7 +154,7 @@ export async function writeStudent(
  * @throws WhetstoneError `config.invalid` for another file.
  */
 export async function readStudent(file: string): Promise<Able<"compare" | "score", JudgedItem>> {
-  const read = await readJsonFile(file, fileSchema, "a judge that --distil wrote");
+  const read = await readJsonFile(file, fileSchema, "a judge that --distil wrote, or a module");
   const weights = new Map(Object.entries(read.weights));
   const odds = ({ asked, reply }: JudgedItem): number =>
     oddsOf(weights, withIntercept(featuresOf(asked, reply)));
