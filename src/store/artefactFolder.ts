@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { originsIn, withoutParts, writtenBy } from "../common/artefacts/origins.ts";
-import { afterReplacing, replaceFolder, writeFlushed } from "../common/files/files.ts";
+import { afterReplacing, isMissing, replaceFolder, writeFlushed } from "../common/files/files.ts";
 import {
   type Artefact,
   type ArtefactVersion,
@@ -208,7 +208,7 @@ async function textOf(folder: string, name: string): Promise<string | undefined>
   try {
     return await readFile(join(folder, name), "utf8");
   } catch (e) {
-    if (e instanceof Error && "code" in e && (e.code === "ENOENT" || e.code === "ENOTDIR")) return undefined;
+    if (isMissing(e)) return undefined;
     throw e;
   }
 }

@@ -1,8 +1,9 @@
 /** Erases data of a user or session, or data that is too old: rows, free pages, log and exported files; then searches for remains. */
 import { randomUUID } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
+import { isMissing } from "../common/files/files.ts";
 import type { Origins } from "../core/artefact.ts";
 import type { Id } from "../core/types.ts";
 import { artefactFolders, countNaming, eraseParts, originsKept } from "./artefacts.ts";
@@ -346,6 +347,15 @@ async function said(db: Kysely<Tables>, text: string): Promise<boolean> {
   );
 }
 
+/** The file's bytes; none if it is missing: an export that meets the erasure may take its file back at any moment. */
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(file);
+  } catch (e) {
+    if (!isMissing(e)) throw e;
+  }
+}
+
 /** Number of erased names in exported files, in their JSON spelling. */
 async function findInExports(db: Kysely<Tables>, gone: Gone): Promise<number> {
   const names = [...everyName(gone)].map((name) => JSON.stringify(name));
@@ -354,8 +364,7 @@ async function findInExports(db: Kysely<Tables>, gone: Gone): Promise<number> {
   const folders = (await artefactFolders(db)).flatMap((folder) => written.map((name) => join(folder, name)));
   let found = 0;
   for (const file of [...exported, ...folders]) {
-    if (!existsSync(file)) continue;
-    for (const times of (await searchBytes(createReadStream(file), names)).values()) found += times;
+    for (const times of (await searchBytes(bytesOf(file), names)).values()) found += times;
   }
   return found;
 }

@@ -1,7 +1,7 @@
 /** Removes rows from exported training data files. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { replaceFile } from "../common/files/files.ts";
+import { isMissing, replaceFile } from "../common/files/files.ts";
 import { WhetstoneError } from "../core/errors.ts";
 
 /**
@@ -45,8 +45,6 @@ export async function dropRows(file: string, drop: ReadonlySet<number>, rows: nu
     if (!isGone) throw e;
   }
 }
-
-const isMissing = (e: unknown): boolean => (e as NodeJS.ErrnoException).code === "ENOENT";
 
 async function* linesOf(file: string): AsyncGenerator<string> {
   for await (const line of createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Infinity })) {

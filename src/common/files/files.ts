@@ -9,6 +9,9 @@ function codeOf(e: unknown): string {
   return typeof e === "object" && e !== null && "code" in e ? String(e.code) : "";
 }
 
+/** Whether the error of a file system call says that the path leads to nothing. */
+export const isMissing = (e: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(e));
+
 /**
  * The error for a failed write, with advice for the user.
  * @param reason system error code; overrides a misleading code of `e`. @param flag the option that named the folder.

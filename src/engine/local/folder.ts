@@ -1,6 +1,7 @@
 /** Files of model folders: their names, and JSON in them. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isMissing } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { DecoderConfig } from "./config.ts";
 import type { Weights } from "./parameters.ts";
@@ -59,8 +60,6 @@ export function missing(folder: string, name: string): WhetstoneError {
     fix: `Copy ${name} there from where the model came from.`,
   });
 }
-
-const isMissing = (e: unknown): boolean => e instanceof Error && "code" in e && e.code === "ENOENT";
 
 export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
