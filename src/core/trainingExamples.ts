@@ -64,6 +64,22 @@ export function trajectoriesOf(example: TrainingExample): readonly Trajectory[] 
   }
 }
 
+/** What imitation takes from a training example: the preferred reply of a pair, a reply that was rated good; nothing of one rated bad. */
+export function demonstrationsOf(example: TrainingExample): readonly TrainingExample[] {
+  const { id, task, from } = example;
+  switch (example.kind) {
+    case "conversation":
+    case "demonstration":
+      return [example];
+    case "pair":
+      return [{ id, task, from, kind: "demonstration", source: example.source, shown: example.chosen }];
+    case "rating":
+      return example.good
+        ? [{ id, task, from, kind: "demonstration", source: example.source, shown: example.reply }]
+        : [];
+  }
+}
+
 /** The feedback signals of a training example, on its trajectories. A demonstration has none; a rating is 1 or 0. */
 export function signalsOf(example: TrainingExample): readonly Signal[] {
   switch (example.kind) {

@@ -1,7 +1,11 @@
 /** Trains any method on recorded examples instead of its own episodes. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
-import type { TrainingExample, TrainingExampleKind } from "../core/trainingExamples.ts";
+import {
+  demonstrationsOf,
+  type TrainingExample,
+  type TrainingExampleKind,
+} from "../core/trainingExamples.ts";
 import { type RecordedFeedbackOptions, recordedFeedback } from "../feedback/recordedFeedback.ts";
 import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
 
@@ -11,9 +15,16 @@ export interface FromExamplesOptions extends ReplayedOptions, RecordedFeedbackOp
   readonly kind?: TrainingExampleKind;
 }
 
+/** The examples as the method learns from them: one that imitates must not imitate what somebody rejected. */
+export const examplesFor = (
+  { learnsFrom }: Method,
+  examples: readonly TrainingExample[],
+): readonly TrainingExample[] =>
+  learnsFrom?.kind === "demonstration" ? examples.flatMap(demonstrationsOf) : examples;
+
 /**
  * The method with its rollout and feedback replaced: examples are replayed with their recorded feedback.
- * Everything after that is the method's own.
+ * Everything after that is the method's own. A method that imitates takes the preferred reply of a pair, and good ratings.
  * @throws WhetstoneError `config.invalid` for a method whose phases change the rollout or the feedback.
  */
 export function fromExamples(
@@ -32,7 +43,10 @@ export function fromExamples(
       fix: "Choose another method, such as dpo, sft, kto or cispo.",
     });
   }
-  const taken = examples.filter((example) => example.kind === kind);
+  const taken = examplesFor(
+    method,
+    examples.filter((example) => example.kind === kind),
+  );
   return {
     ...method,
     slots: {

@@ -9,7 +9,7 @@ import { type Answers, trainingExamplesFrom } from "../exchange/derived.ts";
 import type { TrafficStore } from "../store/trafficStore.ts";
 import type { RunEvent } from "./events.ts";
 import { readRunConfig } from "./folder.ts";
-import { fromExamples } from "./fromExamples.ts";
+import { examplesFor, fromExamples } from "./fromExamples.ts";
 import { type RunOptions, type RunSummary, train } from "./run.ts";
 
 /** Which feedback a run learns from. */
@@ -35,11 +35,12 @@ export async function fromFeedback(
   const { measured, until } = options;
   const kind = options.examples ?? method.learnsFrom?.kind ?? "conversation";
   const before = until === undefined ? {} : { until, receivedUntil: until };
-  const examples: TrainingExample[] = [];
+  const found: TrainingExample[] = [];
   // conversations without feedback give no training signal
   for await (const made of trainingExamplesFrom(traffic, { ...before, kinds: [kind], silent: false })) {
-    if (made.kind !== "dropped") examples.push(made);
+    if (made.kind !== "dropped") found.push(made);
   }
+  const examples = examplesFor(method, found);
   if (examples.length === 0) {
     throw new WhetstoneError("task.none", {
       where: `store ${traffic.where}`,
@@ -49,7 +50,7 @@ export async function fromFeedback(
     });
   }
   return {
-    method: fromExamples(method, examples, { kind }),
+    method: fromExamples(method, found, { kind }),
     environment: loggedPrompts(examples, measured ? { measured } : {}),
   };
 }

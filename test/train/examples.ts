@@ -5,7 +5,7 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { loggedPrompts } from "../../src/env/loggedPrompts.ts";
 import type { Recipe } from "../../src/method/method.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { fromExamples } from "../../src/train/fromExamples.ts";
+import { type FromExamplesOptions, fromExamples } from "../../src/train/fromExamples.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { plainAscent } from "../../src/train/trainingArm.ts";
 
@@ -65,11 +65,12 @@ export async function learn(
   examples: readonly TrainingExample[],
   question: string,
   replies: readonly string[],
+  options: FromExamplesOptions = {},
 ) {
   const environment = loggedPrompts(examples);
   const done = await trainInMemory({
     environment,
-    method: fromExamples(recipe.build({ ...plainAscent, learningRate: 0.5 }), examples),
+    method: fromExamples(recipe.build({ ...plainAscent, learningRate: 0.5 }), examples, options),
     engine: tabularEngine(),
     seed: 1,
     iterations: 20,

@@ -45,6 +45,17 @@ test("demonstrations: sft makes what was shown likely", async () => {
   assert.ok(after[0]! > before[0]! + 1, `${before} ${after}`);
 });
 
+test("pairs and ratings: sft imitates what was preferred or called good, and nothing else", async () => {
+  const said = ["stop now", "go on"];
+  const ofPairs = await learn(sft, pairs, "red", said, { kind: "pair" });
+  assert.ok(ofPairs.after[0]! > ofPairs.before[0]! + 1, `${ofPairs.after}`);
+  assert.ok(ofPairs.after[1]! < ofPairs.before[1]!, `${ofPairs.after}`);
+  const ratings = [verdict("up", "stop now", true), verdict("down", "go on", false)];
+  const ofRatings = await learn(sft, ratings, "red", said, { kind: "rating" });
+  assert.ok(ofRatings.after[0]! > ofRatings.before[0]! + 1, `${ofRatings.after}`);
+  assert.ok(ofRatings.after[1]! < ofRatings.before[1]!, `${ofRatings.after}`);
+});
+
 test("ratings: kto makes what was called good likelier, and what was called bad less likely", async () => {
   const ratings = [verdict("up", "stop now", true), verdict("down", "go on", false)];
   const { before, after } = await learn(kto, ratings, "red", ["stop now", "go on"]);

@@ -68,6 +68,16 @@ onEach(
   },
 );
 
+test("fromFeedback: imitating pairs, an environment has only what was preferred", async () => {
+  const traffic = await openTrafficStore(freshFile());
+  await traffic.write(corrections(0, 30));
+  const { environment } = await fromFeedback(traffic, sft.build(), { examples: "pair" });
+  const texts = environment.vocabulary?.() ?? [];
+  assert.ok(texts.includes("stop now"));
+  assert.ok(!texts.includes("go on"));
+  await traffic.close();
+});
+
 test("fromFeedback: only the kind that the method declares, or the one that is asked for, before its time", async () => {
   const traffic = await openTrafficStore(freshFile());
   await traffic.write(corrections(0, 30));
