@@ -56,7 +56,8 @@ interface Aux {
  * paper does not. Pairs come from the columns of `common/tokens/pairs.ts`. A pair with a token whose
  * log-probability under `sampled` is unknown is left out and counted.
  *
- * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), raised (λ < 0), unknown (pairs).
+ * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), raised (λ < 0), unknown (pairs); chosen (S(chosen), nats) over the
+ * tokens of chosen sides. A margin also grows where the chosen side becomes less likely, only more slowly than the rejected one.
  * Papers: "logistic" is "Direct Preference Optimization: Your Language Model is Secretly a Reward Model"; "squared" is
  * "A General Theoretical Paradigm to Understand Learning from Human Preferences"; "reverseKl" is "Towards Efficient Exact
  * Optimization of Language Model Alignment"; λ and no reference is "Contrastive Preference Learning: Learning from Human
@@ -88,6 +89,8 @@ export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
         pairs: 0,
         "accuracy/pairs": 0,
         "margin/pairs": 0,
+        "chosen/tokens": 0,
+        tokens: 0,
         "raised/pairs": 0,
         unknown: 0,
       };
@@ -107,6 +110,8 @@ export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
         stats.pairs++;
         stats["accuracy/pairs"] += Number(h > 0);
         stats["margin/pairs"] += h;
+        stats["chosen/tokens"] += won;
+        stats.tokens += chosen.length;
         stats["raised/pairs"] += Number(lambda < 0);
       }
       return { loss: stats.loss, cotangents: { logp: cotangent_A }, stats };

@@ -259,6 +259,17 @@ test("a gap between sampling and training, drift, a gradient that jumps or is no
   assert.deepEqual(found({ gradientNorm: curve(...Array<number>(29).fill(1), Number.NaN) }), ["gradient"]);
 });
 
+test("preferred replies that become less likely, from where they were most likely", () => {
+  const falls = (to: number) => ({
+    "pairwise.chosen": curve(...Array.from({ length: 20 }, (_, i) => -(to * i) / 19)),
+  });
+  assert.deepEqual(found(falls(4)), ["preferred"]);
+  assert.deepEqual(found(falls(0.5)), []);
+  assert.deepEqual(found(falls(-4)), []);
+  // without a reference they are unlikely from the beginning
+  assert.deepEqual(found({ "pairwise.chosen": steady(20, -3) }), []);
+});
+
 test("what was found of the environment comes first, as it was found", () => {
   const finding = {
     check: "splits",
@@ -290,7 +301,7 @@ test("every check says whether it passed, found something, or had nothing to loo
     states["not measured"]?.map(({ check }) => check),
     [
       ...["failures", "actions", "truncated", "collapse", "proposals", "labels", "validation", "groups"],
-      ...["gradient", "drift", "watch", "stale"],
+      ...["gradient", "drift", "preferred", "watch", "stale"],
     ],
   );
 });

@@ -80,6 +80,19 @@ test("pairwise: each loss by hand", async () => {
   close(await lossOf({ against: {}, beta: 1, rejected: 0.5 }), 0.854355);
 });
 
+test("pairwise: what is preferred may become less likely while the margin is won", async () => {
+  const objective = pairwise();
+  const fallen = withColumns(batch, { "reference.logp": Float32Array.of(-0.5, -0.5, -0.5, -0.5) });
+  const statsOf = async (of: Batch) =>
+    objective.evaluate(outputs, of, await objective.prepare(ctxOf({}), of)).stats;
+  const [rose, fell] = [await statsOf(batch), await statsOf(fallen)];
+  // −0.6 − 0.8 + 2 = 0.6 over two tokens; −0.6 − 0.8 + 1 = −0.4
+  close(rose["chosen/tokens"]!, 0.6);
+  close(fell["chosen/tokens"]!, -0.4);
+  close(fell["margin/pairs"]!, 0.8);
+  assert.equal(fell.tokens, 2);
+});
+
 test("pairwise: anchored, both sides rise where the chosen one has fallen", async () => {
   // S(chosen) = 0.6: as with λ = 1
   close(await lossOf({ beta: 0.5, rejected: "anchored" }), 0.513015);

@@ -10,6 +10,7 @@ import {
   headroom,
   learnt,
   opposed,
+  preferred,
   stale,
 } from "./learningChecks.ts";
 import {
@@ -44,6 +45,7 @@ export const healthChecks: readonly HealthCheck[] = [
   gradient,
   gap,
   drift,
+  preferred,
   exploited,
   stale,
 ];

@@ -243,6 +243,21 @@ export const drift: HealthCheck = {
   },
 };
 
+export const preferred = ofCurve(
+  "preferred",
+  "likelihood of what is preferred",
+  "pairwise.chosen",
+  fewest,
+  ({ largest, late }, { run }) =>
+    largest - late <= 1
+      ? undefined
+      : {
+          problem: `Preferred replies became less likely by ${digits(largest - late)} nats a token: their rivals fall faster, and what the policy says instead is neither.`,
+          fix: "Imitate what is preferred first (--method sft; from a store, with --examples pair), or lower the learning rate.",
+          next: `whetstone show ${run} --metric pairwise.chosen --metric pairwise.margin`,
+        },
+);
+
 export const exploited: HealthCheck = {
   check: "watch",
   title: "what is paid, against audits",
