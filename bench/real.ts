@@ -4,16 +4,14 @@
 //     node bench/real.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --recipe extract --seeds 3
 //
 // Runs that lie in bench/results/real.jsonl are not run again. Writes bench/results/real.md and the table of docs/real-models.md.
-import { execFileSync, spawn } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Command, Option } from "commander";
 import { replaceFile } from "../src/common/files/files.ts";
 import { meanInterval } from "../src/common/statistics/statistics.ts";
-import type { RunEvent } from "../src/train/events.ts";
 import { withMeasured } from "./feedback/page.ts";
 import { keptRows } from "./keptRows.ts";
+import { type Trained, trained } from "./real/run.ts";
 import { progress } from "./report.ts";
 
 /** Options of `whetstone train` by recipe, without model, seed and folder. */
@@ -35,24 +33,13 @@ const before: Readonly<Record<string, string>> = {
 };
 
 /** One run of a recipe. */
-interface Run {
+interface Run extends Trained {
   readonly recipe: string;
   readonly seed: number;
-  readonly command: string;
-  readonly machine: string;
-  readonly date: string;
-  /** Of training alone, and of the whole command. */
-  readonly trainingMinutes: number;
-  readonly minutes: number;
-  readonly iterations: number;
-  readonly peakGiB: number;
-  /** Greedy success by held-out split. */
-  readonly splits: Readonly<Record<string, { readonly n: number; before: number; after: number }>>;
 }
 
 const root = join(import.meta.dirname, "..");
 const results = join(import.meta.dirname, "results");
-const main = join(root, "src/cli/main.ts");
 
 const { model, recipe, seeds } = new Command()
   .requiredOption("--model <file>", "SmolLM2-135M-Instruct as GGUF")
@@ -61,85 +48,13 @@ const { model, recipe, seeds } = new Command()
   .parse()
   .opts<{ readonly model: string; readonly recipe?: string; readonly seeds: string }>();
 
+const run = async (name: string, seed: number): Promise<Run> => ({
+  recipe: name,
+  seed,
+  ...(await trained(model, { options: recipes[name]!, before: before[name] }, seed)),
+});
+
 const kept = (): Run[] => keptRows(join(results, "real.jsonl"));
-
-/** The most memory that a process has held so far, in GiB; 0 once it has ended. */
-function peakOf(pid: number): number {
-  try {
-    const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return Number(kib ?? 0) / 2 ** 20;
-  } catch {
-    return 0;
-  }
-}
-
-/** Pairs as a store, in the way of the recipe's own header. */
-function importPairs(folder: string): void {
-  const pairs = join(folder, "pairs.jsonl");
-  writeFileSync(pairs, execFileSync(process.execPath, [join(root, "examples/real/preferences.ts")]));
-  execFileSync(process.execPath, [main, "import", pairs, "--from", "trl", "--store", "runs/pairs.sqlite"], {
-    cwd: folder,
-  });
-}
-
-/** Arguments of `whetstone train`. */
-const trainArguments = (options: string, from: string, seed: number, out: string): string[] => [
-  main,
-  "train",
-  ...options.split(" ").map((word) => (word.startsWith("examples/") ? join(root, word) : word)),
-  ...["--model", from, "--seed", `${seed}`, "--out", out, "--json"],
-];
-
-async function run(name: string, seed: number): Promise<Run> {
-  const options = recipes[name]!;
-  const first = before[name];
-  const folder = mkdtempSync(join(tmpdir(), "whetstone-real-"));
-  try {
-    if (name === "preferences") importPairs(folder);
-    const given = resolve(model);
-    if (first !== undefined) {
-      const args = trainArguments(first, given, seed, "runs/first");
-      execFileSync(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-    }
-    const from = first === undefined ? given : "runs/first/final";
-    const began = performance.now();
-    const child = spawn(process.execPath, trainArguments(options, from, seed, "runs/run"), {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let peakGiB = 0;
-    const watch = setInterval(() => (peakGiB = Math.max(peakGiB, peakOf(child.pid!))), 1000);
-    let text = "";
-    for await (const chunk of child.stdout.setEncoding("utf8")) text += chunk;
-    clearInterval(watch);
-    const events = text
-      .trim()
-      .split("\n")
-      .map((line): RunEvent => JSON.parse(line));
-    const done = events.find((e) => e.type === "done");
-    if (done === undefined) throw new Error(`${name}, seed ${seed}, ended without a result`);
-    const splits: Record<string, { n: number; before: number; after: number }> = {};
-    for (const e of events) {
-      if (e.type !== "evaluation" || e.mode !== "greedy" || e.when === "during") continue;
-      splits[e.split] = { n: e.success.n, before: 0, after: 0, ...splits[e.split], [e.when]: e.success.mean };
-    }
-    const training = events.reduce((sum, e) => sum + (e.type === "iteration" ? e.seconds : 0), 0);
-    return {
-      recipe: name,
-      seed,
-      command: `whetstone train ${options} --model ${first === undefined ? basename(model) : from} --seed ${seed}`,
-      machine: `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores`,
-      date: new Date().toISOString(),
-      trainingMinutes: training / 60,
-      minutes: (performance.now() - began) / 60_000,
-      iterations: done.iterations,
-      peakGiB,
-      splits,
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 const percent = (x: number): string => `${(100 * x).toFixed(0)} %`;
 const range = (xs: readonly number[], digits: number): string =>
