@@ -21,7 +21,7 @@ interface Setting {
 const usual: Setting = { learningRate: 5e-4, rank: 16, groupSize: 8 };
 
 const grids = {
-  rate: [1e-4, 1e-3, 5e-4, 2e-4].map((learningRate): Setting => ({ ...usual, learningRate })),
+  rate: [1e-4, 1e-3, 5e-4, 2e-4, 5e-5, 2e-5].map((learningRate): Setting => ({ ...usual, learningRate })),
   rank: [4, 64].map((rank): Setting => ({ ...usual, rank })),
   group: [4, 16].map((groupSize): Setting => ({ ...usual, groupSize })),
 };
@@ -38,7 +38,6 @@ const tasks: Readonly<Record<string, (s: Setting) => Training>> = {
   }),
   preferences: (s) => ({
     options: `--from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --tasks 16 --iterations 10 ${flags(s)}`,
-    // the same for every setting but the rank, which an adapter keeps
     before: `${imitated} --lora ${s.rank} --tasks 16 --iterations 5 --eval-tasks 1`,
   }),
 };
@@ -64,6 +63,12 @@ const { model, only, seed } = new Command()
   .parse()
   .opts<{ readonly model: string; readonly only?: keyof typeof grids; readonly seed: string }>();
 
+/** Nothing is sampled where replies are recorded; and a step size at which a task learns nothing needs no rank. */
+const isAsked = (task: string, { learningRate, rank, groupSize }: Setting): boolean =>
+  task === "preferences"
+    ? learningRate <= usual.learningRate && rank === usual.rank && groupSize === usual.groupSize
+    : learningRate >= 1e-4 && (task !== "distil" || groupSize === usual.groupSize);
+
 const kept = (): Run[] => keptRows(join(results, "real-defaults.jsonl"));
 const isSame = (a: Setting, b: Setting): boolean =>
   a.learningRate === b.learningRate && a.rank === b.rank && a.groupSize === b.groupSize;
@@ -71,9 +76,7 @@ const isSame = (a: Setting, b: Setting): boolean =>
 for (const grid of only ? [grids[only]] : Object.values(grids)) {
   for (const setting of grid) {
     for (const [task, of] of Object.entries(tasks)) {
-      // nothing is sampled where replies are recorded
-      const training = of(setting);
-      if (setting.groupSize !== usual.groupSize && !training.options.includes("groupSize")) continue;
+      if (!isAsked(task, setting)) continue;
       if (kept().some((run) => run.task === task && run.seed === Number(seed) && isSame(run, setting)))
         continue;
       progress(`${task}, ${JSON.stringify(setting)}`);
@@ -81,7 +84,7 @@ for (const grid of only ? [grids[only]] : Object.values(grids)) {
         task,
         seed: Number(seed),
         ...setting,
-        ...(await trained(model, training, Number(seed))),
+        ...(await trained(model, of(setting), Number(seed))),
       };
       appendFileSync(join(results, "real-defaults.jsonl"), `${JSON.stringify(run)}\n`);
     }
