@@ -31,8 +31,8 @@ const common = "--eval-tasks 50";
 const imitated =
   "--from-feedback runs/pairs.sqlite --method sft --examples pair --env examples/real/preferences.ts";
 const tasks: Readonly<Record<string, (s: Setting) => Training>> = {
-  extract: (s) => played(s, "examples/real/extract.ts --iterations 8", 16),
-  unlearn: (s) => played(s, "examples/real/unlearn.ts --iterations 8", 8),
+  extract: (s) => played(s, "examples/real/extract.ts --iterations 8", 8),
+  unlearn: (s) => played(s, "examples/real/unlearn.ts --iterations 8", 4),
   distil: (s) => ({
     options: `--env examples/real/distil.ts --method sft --tasks 16 --iterations 20 ${flags(s)}`,
   }),
