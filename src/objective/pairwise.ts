@@ -26,6 +26,8 @@ export interface PairwiseOptions {
   readonly rejected?: number | "anchored";
   /** ε of "reverseKl": the label smoothing. Default 0.001. */
   readonly doubt?: number;
+  /** Weight α ≥ 0 of the likelihood of chosen sides beside the loss of the margin. Default 0. */
+  readonly imitation?: number;
   /** Unit that micro-batching keeps whole: "group" where pairs lie within groups, "batch" where they may lie anywhere. Default "group". */
   readonly together?: "group" | "batch";
 }
@@ -51,6 +53,7 @@ interface Aux {
  *     "squared"     f(h) = (h − 1/(2β))²
  *     "reverseKl"   f(h) = KL((q, 1 − q) ‖ (1 − ε, ε)),  q = σ(β h)
  *     loss = 1/P Σ_pairs p · f(h) + (1 − p) · f(h with the sides swapped)        p: strength of the label, P: pairs
+ *            − α/P Σ_pairs p · 1/|chosen| Σ_a logp[a]                            over the tokens of the chosen side
  *
  * Sums over tokens, never means; TRL divides the log-ratios of "squared" by the number of tokens of each reply, which the
  * paper does not. Pairs come from the columns of `common/tokens/pairs.ts`. A pair with a token whose
@@ -61,11 +64,12 @@ interface Aux {
  * Papers: "logistic" is "Direct Preference Optimization: Your Language Model is Secretly a Reward Model"; "squared" is
  * "A General Theoretical Paradigm to Understand Learning from Human Preferences"; "reverseKl" is "Towards Efficient Exact
  * Optimization of Language Model Alignment"; λ and no reference is "Contrastive Preference Learning: Learning from Human
- * Feedback without RL"; "anchored" is "SePPO: Semi-Policy Preference Optimization for Diffusion Alignment".
+ * Feedback without RL"; "anchored" is "SePPO: Semi-Policy Preference Optimization for Diffusion Alignment"; α is "Iterative Reasoning Preference
+ * Optimization" (equation 2).
  */
 export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
   const { loss: kind = "logistic", beta = 0.1, against = { reference: 1 }, rejected: share = 1 } = options;
-  const { doubt = 1e-3, together = "group" } = options;
+  const { doubt = 1e-3, imitation = 0, together = "group" } = options;
   const f = losses[kind](beta, doubt);
   const sharesOf = (ctx: Ctx): Shares => (typeof against === "function" ? against(ctx) : against);
   const lambdaOf = (chosen: number): number => (share !== "anchored" ? share : chosen >= 0 ? 1 : -1);
@@ -107,6 +111,11 @@ export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
         stats.loss += (strength * said.value + (1 - strength) * swapped.value) / aux.pairs;
         push(chosen, strength * said.slope - (1 - strength) * mirrored * swapped.slope);
         push(rejected, (1 - strength) * swapped.slope - strength * lambda * said.slope);
+        const pull = (imitation * strength) / (aux.pairs * chosen.length);
+        for (const a of chosen) {
+          stats.loss -= pull * logp[a]!;
+          cotangent_A[a]! -= pull;
+        }
         stats.pairs++;
         stats["accuracy/pairs"] += Number(h > 0);
         stats["margin/pairs"] += h;

@@ -42,6 +42,7 @@ const variants: Readonly<Record<string, PairwiseOptions>> = {
   reverseKl: { loss: "reverseKl", beta: 0.9 },
   "no reference, half of the rejected": { against: {}, rejected: 0.5 },
   anchored: { rejected: "anchored", beta: 0.9 },
+  "with imitation": { beta: 0.7, imitation: 0.3 },
   "two anchors": { loss: "squared", beta: 1, against: { reference: 0.25, sampled: 0.75 } },
 };
 for (const [name, options] of Object.entries(variants)) agrees(`pairwise ${name}`, pairwise(options), paired);
@@ -76,6 +77,8 @@ test("pairwise: each loss by hand", async () => {
     await lossOf({ loss: "reverseKl", beta: 0.5, doubt: 0.1 }),
     0.598688 * Math.log(0.598688 / 0.9) + 0.401312 * Math.log(0.401312 / 0.1),
   );
+  // −ln σ(0.4) + 2 · (0.6 + 0.8)/2
+  close(await lossOf({ beta: 0.5, imitation: 2 }), 0.513015 + 1.4);
   // no reference, λ = 1/2: S = −1.4 and −2.2, h = −1.4 + 1.1 = −0.3; ln(1 + e^0.3) = 0.854355
   close(await lossOf({ against: {}, beta: 1, rejected: 0.5 }), 0.854355);
 });
