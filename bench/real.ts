@@ -21,7 +21,9 @@ const recipes: Readonly<Record<string, string>> = {
     "--env examples/real/tools.ts --method ahpo --tools-in-text --lora 16 --tasks 4 --set groupSize=4 --eval-tasks 40 --budget 5m",
   selfcorrect: "--env examples/real/selfcorrect.ts --method critique-grpo --lora 16 --tasks 4 --budget 4m",
   preferences:
-    "--from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
+    "--from-feedback runs/pairs.sqlite --method dpo --set imitation=1 --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
+  "preferences-sft":
+    "--from-feedback runs/pairs.sqlite --method sft --examples pair --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
   "distil-sft": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 40",
   "distil-sdpo": "--env examples/real/distil.ts --method sdpo --lora 16 --tasks 8 --budget 4m",
   unlearn: "--env examples/real/unlearn.ts --lora 16 --tasks 8 --budget 4m",

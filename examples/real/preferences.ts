@@ -3,7 +3,7 @@
 //
 //     node examples/real/preferences.ts > pairs.jsonl
 //     whetstone import pairs.jsonl --from trl --store runs/pairs.sqlite
-//     whetstone train --from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 16 --iterations 20
+//     whetstone train --from-feedback runs/pairs.sqlite --method dpo --set imitation=1 --env examples/real/preferences.ts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16 --tasks 16 --iterations 20
 import {
   defineEnvironment,
   type Environment,

@@ -175,9 +175,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
   const plan: ComparisonPlan = {
     environment,
     engine: () => engineFor(options),
-    contenders: recipes.map((recipe) =>
-      contender(recipe, usualSettings(recipe, options), set, tunedLists(recipe, lists, rates)),
-    ),
+    contenders: recipes.map((recipe) => contender(recipe, set, tunedLists(recipe, lists, rates))),
     imitator: (await loadMethod("grpo", "compare")).build(),
     out: options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`,
     seeds: Array.from({ length: seeds }, (_, i) => first + i),
@@ -254,12 +252,6 @@ const tunedAndNot = (): WhetstoneError =>
     fix: "Leave one out; --set learningRate=X gives every method one step size.",
   });
 
-/** Settings of a method for which nothing is stated. */
-const usualSettings = (recipe: Recipe, { model }: CompareOptions): Settings => ({
-  ...recipe.defaults,
-  ...(model !== undefined && recipe.pretrained),
-});
-
 /** The default step size of each method with this engine; undefined where none is to be tried but what was stated. */
 function usualRates(
   engine: Engine,
@@ -268,7 +260,7 @@ function usualRates(
   lists: Lists,
 ): ((recipe: Recipe) => number) | undefined {
   if (options.tune === false || "learningRate" in set || "learningRate" in lists) return undefined;
-  return (recipe) => engine.learningRate ?? usualSettings(recipe, options).learningRate;
+  return ({ defaults }) => engine.learningRate ?? defaults.learningRate;
 }
 
 /** What a method is tuned over: what was stated, and step sizes around its default. */
@@ -289,23 +281,19 @@ function runningCode(): string {
   return `commit ${commit}${changed === "" ? "" : " with changes that are not committed"}`;
 }
 
-/**
- * @param usual the method's settings where nothing is stated. @param set holds for every method that has such options or settings.
- * @param lists of this method's values to tune over.
- */
-const contender = (recipe: Recipe, usual: Settings, set: Choice, lists: Lists): Contender => ({
+/** @param set holds for every method that has such options or settings. @param lists of this method's values to tune over. */
+const contender = (recipe: Recipe, set: Choice, lists: Lists): Contender => ({
   id: recipe.id,
   weightFree: recipe.weightFree ?? false,
   grid: gridOf(lists),
   with(tuned) {
     const choice = choiceFor(recipe, { ...set, ...tuned });
-    const { tasks, groupSize } = { ...usual, ...(choice as Partial<Settings>) };
+    const { tasks, groupSize } = { ...recipe.defaults, ...(choice as Partial<Settings>) };
     return {
       name: `${recipe.id}${tagOf(choice)}`,
       tasks,
       groupSize,
-      build: (learningRate) =>
-        buildWith(recipe, { ...usual, ...(learningRate !== undefined && { learningRate }) }, choice),
+      build: (learningRate) => buildWith(recipe, learningRate === undefined ? {} : { learningRate }, choice),
     };
   },
 });

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type CatalogueEntry, commandFor, needsOf, slotsOf } from "../method/entry.ts";
 import type { Recipe } from "../method/method.ts";
 import { rangeOf } from "../method/options.ts";
-import { type Settings, settingRows } from "../method/settings.ts";
+import { settingRows } from "../method/settings.ts";
 import { benchResultsOf, benchSentences } from "../methods/benchResults.ts";
 import { findEntry } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
@@ -43,10 +43,7 @@ export function addExplain(program: Command, io: Io): void {
 function about(m: CatalogueEntry): Readonly<Record<string, unknown>> {
   const { id, kind, family, summary, paper, mechanism, equation, source } = m;
   const known = { id, kind, family, summary, paper, mechanism, equation, source };
-  const own =
-    m.kind === "method"
-      ? { defaults: m.defaults, ...(m.pretrained && { pretrained: m.pretrained }), options: m.options }
-      : { law: m.law };
+  const own = m.kind === "method" ? { defaults: m.defaults, options: m.options } : { law: m.law };
   return { ...known, needs: needsOf(m), slots: slotsOf(m), ...own };
 }
 
@@ -73,16 +70,10 @@ function composition(m: CatalogueEntry): string[] {
   return [
     ...(lines.length > 0 ? lines : ["  the baseline itself: every slot as in GRPO"]),
     ...(lines.length > 0 ? ["  the rest   as in GRPO"] : []),
-    ...(changed.length > 0 ? [`  settings   ${settingWords(Object.fromEntries(changed))}`] : []),
-    ...(m.pretrained ? [`  pretrained ${settingWords(m.pretrained)}`] : []),
+    ...(changed.length > 0 ? [`  settings   ${changed.map(([n, v]) => `${n} ${v}`).join(", ")}`] : []),
     `  needs      ${m.needs.join(", ")}`,
   ];
 }
-
-const settingWords = (settings: Partial<Settings>): string =>
-  Object.entries(settings)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(", ");
 
 const optionLines = ({ options }: Recipe, width: number): string[] =>
   Object.entries(options).flatMap(([name, option]) =>

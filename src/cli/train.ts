@@ -25,7 +25,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --env facts --model SmolLM2-135M-Instruct.Q4_1.gguf --lora 16",
     "whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny --lora 16",
     "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --max-spend 2 --price 0.25,2",
-    "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
+    "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --set imitation=1 --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "module whose default export configures the run; options override it");
   addRunOptions(command)
     .option("--live", "show the run live in a browser; prints the address")

@@ -95,15 +95,13 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
     ...{ out, store, engine: name },
     engineOptions: withLedger(name, engineOptions, out),
     async made(engine) {
-      // a model of somebody else's speaks already
-      const speaks = model !== undefined || name === "tinker";
-      const usual = { ...recipe.defaults, ...(speaks && recipe.pretrained) };
-      const settings = { ...usual, ...stated(engine, "learningRate"), ...asked.settings };
+      const settings = { ...recipe.defaults, ...stated(engine, "learningRate"), ...asked.settings };
       const source = statedFeedback(undefined, asked, measured?.name);
       const parts: Parts = { settings, ...(source && { feedback: source }) };
       const method = buildWith(recipe, settings, asked.options ?? {});
       const trained = await trainedParts(method, source, feedback, measured, asked.replyTokens);
-      const warmStart = speaks ? false : undefined;
+      // a model of somebody else's speaks already
+      const warmStart = model !== undefined || name === "tinker" ? false : undefined;
       const more = stated(asked, "contextTokens", "warmStart");
       const watch = await statedWatch(asked);
       const config = await resolveConfig({ ...trained, engine, warmStart, watch, ...more });

@@ -32,8 +32,6 @@ export interface Difference<O extends Options = Options> extends About {
   readonly says?: readonly string[];
   /** Defaults that this method changes. */
   readonly defaults?: Partial<Settings>;
-  /** Defaults that this method changes further where the command line trains a pretrained model. */
-  readonly pretrained?: Partial<Settings>;
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
   readonly helpers?: Readonly<Record<string, MakeHelper>>;

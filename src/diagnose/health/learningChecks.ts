@@ -253,7 +253,7 @@ export const preferred = ofCurve(
       ? undefined
       : {
           problem: `Preferred replies became less likely by ${digits(largest - late)} nats a token: their rivals fall faster, and what the policy says instead is neither.`,
-          fix: "Imitate what is preferred first (--method sft; from a store, with --examples pair), or lower the learning rate.",
+          fix: "Imitate what is preferred as well (dpo has --set imitation=1) or first (--method sft; from a store, with --examples pair), or lower the learning rate.",
           next: `whetstone show ${run} --metric pairwise.chosen --metric pairwise.margin`,
         },
 );
