@@ -5,10 +5,8 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { DecoderConfig } from "./config.ts";
-import { isGguf, readGguf } from "./gguf/model.ts";
 import { folderOf, type PublishedOptions } from "./locate.ts";
 import { parametersOf, type Weights } from "./parameters.ts";
-import { readWeights } from "./tensorSource.ts";
 
 export const baseShape = z.object({
   /** The folder or GGUF file, absolute. */
@@ -55,10 +53,15 @@ export async function baseOf(
 
 /**
  * The weights of a base.
- * @param folder of the checkpoint that needs it.
+ * @param folder of the checkpoint that needs it. @param read reads a model with its own adapter merged in, where it has one.
  * @throws WhetstoneError `checkpoint.missing` when it is gone; `checkpoint.damaged` when it is another model now.
  */
-export async function readBase(folder: string, base: BaseModel, config: DecoderConfig): Promise<Weights> {
+export async function readBase(
+  folder: string,
+  base: BaseModel,
+  config: DecoderConfig,
+  read: (from: string) => Promise<{ readonly weights: Weights }>,
+): Promise<Weights> {
   const { path, id, revision } = base;
   const there = await stat(path).catch(() => undefined);
   if (!there && id === undefined) {
@@ -72,7 +75,7 @@ export async function readBase(folder: string, base: BaseModel, config: DecoderC
   const from = there
     ? path
     : await folderOf({ from: id!, ...(revision !== undefined && { hub: { revision } }) });
-  const weights = isGguf(from) ? (await readGguf(from)).weights : await readWeights(from, config);
+  const { weights } = await read(from);
   const complete = parametersOf(config).every(({ name }) => weights.has(name));
   if (complete && digestOf(config, weights) === base.digest) return weights;
   throw new WhetstoneError("checkpoint.damaged", {

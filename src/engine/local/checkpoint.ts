@@ -72,7 +72,7 @@ async function readFolder(
   const raw = await readJson(folder, files.config);
   const config = fromHuggingFace(raw, join(folder, files.config));
   const tokenizer = await readTokenizer(folder, raw, config.vocabulary, variables);
-  const weights = base ? await readBase(folder, base, config) : await readWeights(folder, config);
+  const weights = base ? await readBase(folder, base, config, readModel) : await readWeights(folder, config);
   return { config, tokenizer, weights };
 }
 

@@ -1,10 +1,10 @@
 /** Exports trained weights for other tools. */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { WhetstoneError } from "../../core/errors.ts";
 import { readCheckpoint, readModel, writeModel } from "./checkpoint.ts";
-import type { ModelFolder } from "./folder.ts";
+import { exists, type ModelFolder } from "./folder.ts";
 import { type PackedType, writeGguf } from "./gguf/write.ts";
-import { mergeAdapter, readPeft, writePeft } from "./peft.ts";
+import { mergeAdapter, peftFiles, readPeft, writePeft } from "./peft.ts";
 
 export { type PackedType, packedTypes } from "./gguf/write.ts";
 
@@ -41,7 +41,7 @@ async function readMerged(from: string | AdapterOf): Promise<ModelFolder> {
  * validated, and its targets are written into the config.
  * @param to an existing folder. @param stated the base model that the adapter's config names: a folder or a Hub id. Default: the Hub id or the
  * absolute path of the one that it was trained on, which is the checkpoint itself where the base lies beside the adapter.
- * @throws WhetstoneError `checkpoint.damaged`; `capability.missing` when the model was trained without an adapter.
+ * @throws WhetstoneError `checkpoint.damaged`; `capability.missing` when the model was trained without an adapter, or on another adapter.
  */
 export async function exportAdapter(from: string | AdapterOf, to: string, stated?: string): Promise<void> {
   const { config, adapter, tensors, base } = await readAdapter(from);
@@ -53,7 +53,18 @@ export async function exportAdapter(from: string | AdapterOf, to: string, stated
       fix: "Export the weights as safetensors instead.",
     });
   }
-  await writePeft(to, config, adapter, tensors, stated ?? base);
+  await writePeft(to, config, adapter, tensors, stated ?? (await requirePlain(String(from), base)));
+}
+
+/** @throws WhetstoneError `capability.missing` where the base has an adapter of its own, which no tool loads as a base. */
+async function requirePlain(from: string, base: string): Promise<string> {
+  if (base === resolve(from) || !(await exists(join(base, peftFiles.config)))) return base;
+  throw new WhetstoneError("capability.missing", {
+    where: from,
+    got: `an adapter that was trained on ${base}, which is an adapter itself`,
+    expected: "an adapter on whole weights",
+    fix: `Export the whole model (--to safetensors or gguf); or export ${base} so first, and name that folder with --base.`,
+  });
 }
 
 /**

@@ -194,6 +194,42 @@ test("a checkpoint of an adapter says where its base is, and does without a copy
   for (const used of [engine, further, other]) await used.dispose();
 });
 
+test("an adapter on an adapter, whose base lies elsewhere or beside it, is opened, begun from and exported whole", async () => {
+  const elsewhere = localEngine({ from: await base(), lora: { rank: 2 }, threads: 1 });
+  const beside = localEngine({ size, lora: { rank: 2 }, threads: 1 });
+  for (const engine of [elsewhere, beside]) {
+    const first = await folder("first");
+    const model = await engine.create(request);
+    await train(model, "one");
+    await model.save(first);
+    const further = localEngine({ from: first, lora: { rank: 2 }, threads: 1 });
+    const second = await further.create(request);
+    await train(second, "two");
+    const trained = await second.score(batch, want);
+    const [saved, merged, peft, plain] = await Promise.all(["second", "merged", "peft", "plain"].map(folder));
+    await second.save(saved!);
+    const opened = await (await further.open("policy", saved!)).score(batch, want);
+    assert.deepEqual(opened.logp, trained.logp);
+    await exportWeights(saved!, merged!);
+    for (const from of [saved!, merged!]) {
+      const next = localEngine({ from, threads: 1 });
+      near((await (await next.create(request)).score(batch, want)).logp, trained.logp, 1e-5, from);
+      await next.dispose();
+    }
+    await assert.rejects(
+      exportAdapter(saved!, peft!),
+      failsWith("capability.missing", /which is an adapter itself.*--base/),
+    );
+    // as its message says
+    await exportWeights(first, plain!);
+    await exportAdapter(saved!, peft!, plain!);
+    const again = localEngine({ from: plain!, lora: { from: peft! }, threads: 1 });
+    near((await (await again.create(request)).score(batch, want)).logp, trained.logp, 1e-5, "PEFT's");
+    for (const used of [further, again]) await used.dispose();
+  }
+  for (const engine of [elsewhere, beside]) await engine.dispose();
+});
+
 test("a model's folder that lacks a file is told which, without a word of runs", async () => {
   for (const name of ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]) {
     const from = await base();
