@@ -264,7 +264,7 @@ test("preferred replies that become less likely, from where they were most likel
     "pairwise.chosen": curve(...Array.from({ length: 20 }, (_, i) => -(to * i) / 19)),
   });
   assert.deepEqual(found(falls(4)), ["preferred"]);
-  assert.deepEqual(found(falls(0.5)), []);
+  assert.deepEqual(found(falls(0.4)), []);
   assert.deepEqual(found(falls(-4)), []);
   // without a reference they are unlikely from the beginning
   assert.deepEqual(found({ "pairwise.chosen": steady(20, -3) }), []);

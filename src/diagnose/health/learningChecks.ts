@@ -166,7 +166,7 @@ export const falling = ofCurve("success", "success in training", "success", fewe
 function causesOf(run: RunMeasurements, trainedShare: number): string {
   const others =
     run.findings.some(({ check }) => check === "rewards") ||
-    [rewarded, opposed, deadGroups, entropy].some(({ find }) => (find(run)?.length ?? 0) > 0);
+    [rewarded, opposed, deadGroups, entropy, preferred].some(({ find }) => (find(run)?.length ?? 0) > 0);
   const success = successOf(run, fewest);
   if (others) return "The other findings say why.";
   if (trainedShare === 0 && success && success.late > success.early + 0.1)
@@ -249,10 +249,10 @@ export const preferred = ofCurve(
   "pairwise.chosen",
   fewest,
   ({ largest, late }, { run }) =>
-    largest - late <= 1
+    largest - late <= 0.5
       ? undefined
       : {
-          problem: `Preferred replies became less likely by ${digits(largest - late)} nats a token: their rivals fall faster, and what the policy says instead is neither.`,
+          problem: `Preferred replies became less likely by ${digits(largest - late)} nats a token: their rivals fall faster, and what the policy says instead may be neither.`,
           fix: "Imitate what is preferred as well (dpo has --set imitation=1) or first (--method sft; from a store, with --examples pair), or lower the learning rate.",
           next: `whetstone show ${run} --metric pairwise.chosen --metric pairwise.margin`,
         },
