@@ -53,14 +53,14 @@ export async function baseOf(
 
 /**
  * The weights of a base.
- * @param folder of the checkpoint that needs it. @param read reads a model with its own adapter merged in, where it has one.
+ * @param folder of the checkpoint that needs it. @param read reads weights with the adapter beside them merged in, where there is one.
  * @throws WhetstoneError `checkpoint.missing` when it is gone; `checkpoint.damaged` when it is another model now.
  */
 export async function readBase(
   folder: string,
   base: BaseModel,
   config: DecoderConfig,
-  read: (from: string) => Promise<{ readonly weights: Weights }>,
+  read: (from: string) => Promise<Weights>,
 ): Promise<Weights> {
   const { path, id, revision } = base;
   const there = await stat(path).catch(() => undefined);
@@ -75,7 +75,7 @@ export async function readBase(
   const from = there
     ? path
     : await folderOf({ from: id!, ...(revision !== undefined && { hub: { revision } }) });
-  const { weights } = await read(from);
+  const weights = await read(from);
   const complete = parametersOf(config).every(({ name }) => weights.has(name));
   if (complete && digestOf(config, weights) === base.digest) return weights;
   throw new WhetstoneError("checkpoint.damaged", {

@@ -72,9 +72,29 @@ async function readFolder(
   const raw = await readJson(folder, files.config);
   const config = fromHuggingFace(raw, join(folder, files.config));
   const tokenizer = await readTokenizer(folder, raw, config.vocabulary, variables);
-  const weights = base ? await readBase(folder, base, config, readModel) : await readWeights(folder, config);
+  const weights = base
+    ? await readBase(folder, base, config, mergedIn(config))
+    : await readWeights(folder, config);
   return { config, tokenizer, weights };
 }
+
+/** Most adapters on one another; a base that leads back to itself has more. */
+const highest = 16;
+
+/** Reads weights of this shape, with the adapter beside them merged in, which may have such weights as its base. */
+const mergedIn =
+  (config: DecoderConfig, above = 1) =>
+  async (folder: string): Promise<Weights> => {
+    if (isGguf(folder)) return (await readGguf(folder)).weights;
+    if (above > highest) throw damaged(folder, `more than ${highest} adapters on one another`);
+    const { base } = await readState(folder);
+    const weights = base
+      ? await readBase(folder, base, config, mergedIn(config, above + 1))
+      : await readWeights(folder, config);
+    if (!(await exists(join(folder, peftFiles.config)))) return weights;
+    const { adapter, tensors } = await readPeft(folder, config);
+    return mergeAdapter(weights, adapter, tensors);
+  };
 
 async function readState(folder: string): Promise<z.infer<typeof trainer>> {
   const resumed =

@@ -1,6 +1,6 @@
 // Adapters and value heads through the public door: made, trained, saved, opened, exported.
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -208,6 +208,12 @@ test("an adapter on an adapter, whose base lies elsewhere or beside it, is opene
     const trained = await second.score(batch, want);
     const [saved, merged, peft, plain] = await Promise.all(["second", "merged", "peft", "plain"].map(folder));
     await second.save(saved!);
+    const circular = await folder("circular");
+    await second.save(circular);
+    const trainer = JSON.parse(await readFile(join(circular, "trainer.json"), "utf8"));
+    trainer.base.path = circular;
+    await writeFile(join(circular, "trainer.json"), JSON.stringify(trainer));
+    await assert.rejects(readCheckpoint(circular), failsWith("checkpoint.damaged", /more than 16 adapters/));
     const opened = await (await further.open("policy", saved!)).score(batch, want);
     assert.deepEqual(opened.logp, trained.logp);
     await exportWeights(saved!, merged!);
