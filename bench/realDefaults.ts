@@ -63,7 +63,10 @@ const { model, only, seed } = new Command()
   .parse()
   .opts<{ readonly model: string; readonly only?: keyof typeof grids; readonly seed: string }>();
 
-/** Nothing is sampled where replies are recorded; and a step size at which a task learns nothing needs no rank. */
+/**
+ * Pairs take small steps, the others large ones. A group size changes nothing where replies are recorded, and pairs, the slowest
+ * task, are tried at one rank.
+ */
 const isAsked = (task: string, { learningRate, rank, groupSize }: Setting): boolean =>
   task === "preferences"
     ? learningRate <= usual.learningRate && rank === usual.rank && groupSize === usual.groupSize
@@ -91,7 +94,7 @@ for (const grid of only ? [grids[only]] : Object.values(grids)) {
   }
 }
 
-const runs = kept();
+const runs = kept().sort((a, b) => a.seed - b.seed);
 const percent = (x: number): string => `${(100 * x).toFixed(0)} %`;
 /** Greedy success by task after training with a setting, a figure a seed. */
 const row = (setting: Setting): string => {

@@ -34,7 +34,7 @@ export type TrainingExample = ExampleBase &
         readonly rejected: Trajectory;
         readonly strength: number;
       }
-    /** A reply that a person wrote as the correct one. */
+    /** A reply to imitate: one that a person wrote as the correct one, preferred, or rated good. */
     | { readonly kind: "demonstration"; readonly source: string; readonly shown: Trajectory }
     /** A single reply that was rated good or bad. */
     | {
@@ -61,22 +61,6 @@ export function trajectoriesOf(example: TrainingExample): readonly Trajectory[] 
       return [example.shown];
     case "rating":
       return [example.reply];
-  }
-}
-
-/** What imitation takes from a training example: the preferred reply of a pair, a reply that was rated good; nothing of one rated bad. */
-export function demonstrationsOf(example: TrainingExample): readonly TrainingExample[] {
-  const { id, task, from } = example;
-  switch (example.kind) {
-    case "conversation":
-    case "demonstration":
-      return [example];
-    case "pair":
-      return [{ id, task, from, kind: "demonstration", source: example.source, shown: example.chosen }];
-    case "rating":
-      return example.good
-        ? [{ id, task, from, kind: "demonstration", source: example.source, shown: example.reply }]
-        : [];
   }
 }
 

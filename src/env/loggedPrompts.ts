@@ -14,6 +14,8 @@ export interface LoggedPromptsOptions {
    * Default: a tenth of the prompts are held out.
    */
   readonly measured?: Environment;
+  /** Examples whose texts join the vocabulary as well: those that a later run may learn from. Default: none. */
+  readonly known?: readonly TrainingExample[];
   /** Largest length of a reply to a held-out prompt, in tokens. Default 256. */
   readonly actionTokens?: number;
 }
@@ -31,7 +33,7 @@ export function loggedPrompts(
   examples: readonly TrainingExample[],
   options: LoggedPromptsOptions = {},
 ): Environment {
-  const { measured, actionTokens = 256 } = options;
+  const { measured, known = [], actionTokens = 256 } = options;
   const wanted = wantedReplies(examples);
   const all = [...mapById(examples.map(({ task }) => task)).values()];
   const isHeldOut = ({ id, seed }: Task): boolean => !measured && wanted.has(id) && seed % heldOutOf === 0;
@@ -50,7 +52,7 @@ export function loggedPrompts(
       if (split === "train") return train;
       return measured ? measured.tasks(split) : all.filter(isHeldOut);
     },
-    vocabulary: () => [...textsOf(examples), ...(measured?.vocabulary?.() ?? [])],
+    vocabulary: () => [...textsOf([...examples, ...known]), ...(measured?.vocabulary?.() ?? [])],
     async start(task, random) {
       if (logged.has(task.id)) throw unplayable(task.id);
       return measured ? measured.start(task, random) : oneReply(wanted.get(task.id) ?? new Set());

@@ -1,3 +1,4 @@
+import { equal } from "../common/equal.ts";
 import { logSigmoid, sigmoid } from "../common/statistics/logistic.ts";
 import { pairsOf } from "../common/tokens/pairs.ts";
 import type { Batch } from "../core/batch.ts";
@@ -26,7 +27,7 @@ export interface PairwiseOptions {
   readonly rejected?: number | "anchored";
   /** ε of "reverseKl": the label smoothing. Default 0.001. */
   readonly doubt?: number;
-  /** Weight α ≥ 0 of the likelihood of chosen sides beside the loss of the margin. Default 0. */
+  /** Weight α ≥ 0 of the likelihood of the chosen side beside the loss of the margin. Default 0. */
   readonly imitation?: number;
   /** Unit that micro-batching keeps whole: "group" where pairs lie within groups, "batch" where they may lie anywhere. Default "group". */
   readonly together?: "group" | "batch";
@@ -53,14 +54,15 @@ interface Aux {
  *     "squared"     f(h) = (h − 1/(2β))²
  *     "reverseKl"   f(h) = KL((q, 1 − q) ‖ (1 − ε, ε)),  q = σ(β h)
  *     loss = 1/P Σ_pairs p · f(h) + (1 − p) · f(h with the sides swapped)        p: strength of the label, P: pairs
- *            − α/P Σ_pairs p · 1/|chosen| Σ_a logp[a]                            over the tokens of the chosen side
+ *            − α/P Σ_pairs p · mean logp of chosen + (1 − p) · mean logp of rejected       means over tokens, weighed by w
  *
  * Sums over tokens, never means; TRL divides the log-ratios of "squared" by the number of tokens of each reply, which the
  * paper does not. Pairs come from the columns of `common/tokens/pairs.ts`. A pair with a token whose
  * log-probability under `sampled` is unknown is left out and counted.
  *
- * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), raised (λ < 0), unknown (pairs); chosen (S(chosen), nats) over the
- * tokens of chosen sides. A margin also grows where the chosen side becomes less likely, only more slowly than the rejected one.
+ * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), raised (λ < 0), unknown (pairs). Against the reference alone, where
+ * it begins at 0, also chosen (S(chosen), nats) over the tokens of chosen sides: a margin also grows where the chosen side becomes
+ * less likely, only more slowly than the rejected one.
  * Papers: "logistic" is "Direct Preference Optimization: Your Language Model is Secretly a Reward Model"; "squared" is
  * "A General Theoretical Paradigm to Understand Learning from Human Preferences"; "reverseKl" is "Towards Efficient Exact
  * Optimization of Language Model Alignment"; λ and no reference is "Contrastive Preference Learning: Learning from Human
@@ -88,13 +90,21 @@ export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
       const push = (side: readonly number[], slope: number): void => {
         for (const a of side) cotangent_A[a]! += (batch.weight_A[a]! * slope) / aux.pairs;
       };
+      const weigh = (side: readonly number[]): number => side.reduce((s, a) => s + batch.weight_A[a]!, 0);
+      const imitate = (side: readonly number[], share: number): void => {
+        const pull = (imitation * share) / (aux.pairs * weigh(side));
+        if (!(pull > 0)) return;
+        for (const a of side) {
+          stats.loss -= pull * batch.weight_A[a]! * logp[a]!;
+          cotangent_A[a]! -= pull * batch.weight_A[a]!;
+        }
+      };
+      const preferred = { "chosen/tokens": 0, tokens: 0 };
       const stats = {
         loss: 0,
         pairs: 0,
         "accuracy/pairs": 0,
         "margin/pairs": 0,
-        "chosen/tokens": 0,
-        tokens: 0,
         "raised/pairs": 0,
         unknown: 0,
       };
@@ -111,19 +121,21 @@ export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
         stats.loss += (strength * said.value + (1 - strength) * swapped.value) / aux.pairs;
         push(chosen, strength * said.slope - (1 - strength) * mirrored * swapped.slope);
         push(rejected, (1 - strength) * swapped.slope - strength * lambda * said.slope);
-        const pull = (imitation * strength) / (aux.pairs * chosen.length);
-        for (const a of chosen) {
-          stats.loss -= pull * logp[a]!;
-          cotangent_A[a]! -= pull;
-        }
+        imitate(chosen, strength);
+        imitate(rejected, 1 - strength);
         stats.pairs++;
         stats["accuracy/pairs"] += Number(h > 0);
         stats["margin/pairs"] += h;
-        stats["chosen/tokens"] += won;
-        stats.tokens += chosen.length;
         stats["raised/pairs"] += Number(lambda < 0);
+        preferred["chosen/tokens"] += won;
+        preferred.tokens += weigh(chosen);
       }
-      return { loss: stats.loss, cotangents: { logp: cotangent_A }, stats };
+      const isFixed = options.model === undefined && equal(aux.against, { reference: 1 });
+      return {
+        loss: stats.loss,
+        cotangents: { logp: cotangent_A },
+        stats: { ...stats, ...(isFixed && preferred) },
+      };
     },
   };
 }

@@ -1,12 +1,13 @@
 /** Off-policy experience: replays production logs instead of playing episodes. */
 
+import { counted } from "../common/text/counted.ts";
 import { writeMessage } from "../common/text/toolCalls.ts";
 import { concatIds, onSharedSequences, sequenceLength } from "../common/tokens/sequence.ts";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
 import type { Rollout } from "../core/slots.ts";
 import { type TrainingExample, trajectoriesOf } from "../core/trainingExamples.ts";
-import type { Id, Trajectory, Turn, TurnTokens } from "../core/types.ts";
+import type { Id, Task, Trajectory, Turn, TurnTokens } from "../core/types.ts";
 
 /** Settings of {@link replayed}. */
 export interface ReplayedOptions {
@@ -31,13 +32,14 @@ type Policy = Pick<Model, "codec" | "contextTokens">;
  * each. An example that the policy cannot encode (unknown words, too long, not recorded as tokens) is left out whole.
  *
  * Stats: examples, and unfit, the share of examples that was left out.
- * @throws WhetstoneError `task.none` where every example was left out.
+ * @throws WhetstoneError `task.none` where every example was left out, or none of the tasks has one.
  */
 export function replayed(examples: readonly TrainingExample[], options: ReplayedOptions = {}): Rollout {
   const { tokens = "recorded", group = "task" } = options;
   const byTask = Map.groupBy(examples, (example) => example.task.id);
   return async (ctx) => {
     const due = ctx.tasks.flatMap((task) => byTask.get(task.id) ?? []);
+    if (due.length === 0 && ctx.tasks.length > 0) throw nothingRecorded(ctx.tasks);
     const policy = ctx.model();
     const readable = (example: TrainingExample) => {
       const exact = tokens === "recorded" && example.kind === "conversation";
@@ -61,6 +63,14 @@ export function replayed(examples: readonly TrainingExample[], options: Replayed
     };
   };
 }
+
+const nothingRecorded = (tasks: readonly Task[]): WhetstoneError =>
+  new WhetstoneError("task.none", {
+    where: "replayed",
+    got: `${counted(tasks.length, "task")}, such as "${tasks[0]!.id}", none of which has an example`,
+    expected: "tasks of recorded examples",
+    fix: "Choose examples of the kind that the method learns from, and a method that trains on the tasks as they are.",
+  });
 
 function unreadableAll(examples: readonly TrainingExample[], { contextTokens }: Policy): WhetstoneError {
   const conversations = examples.some(({ kind }) => kind === "conversation");

@@ -1,4 +1,5 @@
 /** Trains on recorded production feedback instead of playing episodes. */
+import { counted } from "../common/text/counted.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { objectOf } from "../core/json.ts";
 import type { Method } from "../core/slots.ts";
@@ -44,14 +45,17 @@ export async function fromFeedback(
   if (examples.length === 0) {
     throw new WhetstoneError("task.none", {
       where: `store ${traffic.where}`,
-      got: `no examples of the kind "${kind}"`,
+      got:
+        found.length > 0
+          ? `${counted(found.length, `example`)} of the kind "${kind}", of which none says what to imitate`
+          : `no examples of the kind "${kind}"`,
       expected: `training examples for method "${method.id}"`,
       fix: "Choose another kind of examples (--examples), or another method; docs/data.md says what each kind is made from.",
     });
   }
   return {
     method: fromExamples(method, found, { kind }),
-    environment: loggedPrompts(examples, measured ? { measured } : {}),
+    environment: loggedPrompts(examples, { known: found, ...(measured && { measured }) }),
   };
 }
 
@@ -64,7 +68,7 @@ export interface TrainFromFeedbackOptions extends Omit<RunOptions, "environment"
  * @throws WhetstoneError as {@link fromFeedback} and {@link train}.
  * @example
  * const traffic = await openTrafficStore("runs/whetstone.sqlite");
- * await trainFromFeedback(traffic, { method: dpo.build(), engine: localEngine(), out: "runs/dpo" });
+ * await trainFromFeedback(traffic, { method: dpo.build({}, { imitation: 1 }), engine: localEngine(), out: "runs/dpo" });
  */
 export async function trainFromFeedback(
   traffic: TrafficStore,

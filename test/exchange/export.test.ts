@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -210,6 +211,19 @@ test("something erased while a file is written: there is no file", async () => {
   };
   await assert.rejects(exportFile(racing, file, { to: "messages", now: 1 }), { code: "store.erased" });
   await assert.rejects(readFile(file), { code: "ENOENT" });
+  await production.close();
+});
+
+const descriptors = "/proc/self/fd";
+test("an erasure leaves no exported file open, also where no name is long enough to be searched for", {
+  skip: !existsSync(descriptors) && "needs /proc",
+}, async () => {
+  const production = await stored(served, said);
+  const { file } = await exported(production, "messages");
+  await production.erase({ user: "w" });
+  await new Promise((go) => setTimeout(go, 50));
+  const open = (await readdir(descriptors)).map((n) => readlink(join(descriptors, n)).catch(() => ""));
+  assert.ok(!(await Promise.all(open)).includes(file));
   await production.close();
 });
 

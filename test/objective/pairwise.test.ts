@@ -94,6 +94,9 @@ test("pairwise: what is preferred may become less likely while the margin is won
   close(fell["chosen/tokens"]!, -0.4);
   close(fell["margin/pairs"]!, 0.8);
   assert.equal(fell.tokens, 2);
+  const moving = pairwise({ against: { sampled: 1 } });
+  const other = moving.evaluate(outputs, batch, await moving.prepare(ctxOf({}), batch)).stats;
+  assert.ok(!("chosen/tokens" in other));
 });
 
 test("pairwise: anchored, both sides rise where the chosen one has fallen", async () => {
@@ -111,6 +114,13 @@ test("pairwise: a label of strength p mixes both orders", async () => {
   const half = withColumns(batch, { "pair.0.strength": Float32Array.of(0.25, 0.25, 0.25, 0.25) });
   // ln(1 + e^−0.4) = 0.513015, ln(1 + e^0.4) = 0.913015
   close(await lossOf({ beta: 0.5 }, half), 0.25 * 0.513015 + 0.75 * 0.913015);
+});
+
+test("pairwise: a doubtful label imitates both sides, as it compares them both ways", async () => {
+  const half = withColumns(batch, { "pair.0.strength": Float32Array.of(0.25, 0.25, 0.25, 0.25) });
+  const compared = 0.25 * 0.513015 + 0.75 * 0.913015;
+  // means of logp: −0.7 and −1.1
+  close(await lossOf({ beta: 0.5, imitation: 2 }, half), compared + 2 * (0.25 * 0.7 + 0.75 * 1.1));
 });
 
 test("pairwise: unknown log-probabilities cost their pair, counted", async () => {

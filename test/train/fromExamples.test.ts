@@ -7,6 +7,7 @@ import { cispo } from "../../src/methods/baseline/cispo/method.ts";
 import { dpo } from "../../src/methods/baseline/dpo/method.ts";
 import { kto } from "../../src/methods/baseline/kto/method.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
+import { examplesFor } from "../../src/train/fromExamples.ts";
 import { ask, learn, nowhere, reply, task, verdict } from "./examples.ts";
 
 const pairs: readonly TrainingExample[] = ["red", "blue"].map((question) => ({
@@ -54,6 +55,26 @@ test("pairs and ratings: sft imitates what was preferred or called good, and not
   const ofRatings = await learn(sft, ratings, "red", said, { kind: "rating" });
   assert.ok(ofRatings.after[0]! > ofRatings.before[0]! + 1, `${ofRatings.after}`);
   assert.ok(ofRatings.after[1]! < ofRatings.before[1]!, `${ofRatings.after}`);
+});
+
+test("what imitates takes the likelier side of a pair, nothing of an even one, and each reply once", () => {
+  const [pair] = pairs;
+  if (pair?.kind !== "pair") throw new Error("no pair");
+  const shown = (...examples: readonly TrainingExample[]) =>
+    examplesFor(sft.build(), examples).map(
+      (e) => e.kind === "demonstration" && e.shown.turns[0]!.action.content,
+    );
+  assert.deepEqual(shown(pair, { ...pair, id: "again" }), ["stop now"]);
+  assert.deepEqual(shown({ ...pair, strength: 0.1 }), ["go on"]);
+  assert.deepEqual(shown({ ...pair, strength: 0.5 }), []);
+  assert.deepEqual(examplesFor(dpo.build(), [pair, pair]), [pair, pair]);
+});
+
+test("examples of a kind that the method does not learn from are not trained on in silence", async () => {
+  await assert.rejects(learn(sft, pairs, "red", []), {
+    code: "task.none",
+    message: /none of which has an example/,
+  });
 });
 
 test("ratings: kto makes what was called good likelier, and what was called bad less likely", async () => {

@@ -68,13 +68,26 @@ onEach(
   },
 );
 
-test("fromFeedback: imitating pairs, an environment has only what was preferred", async () => {
+test("fromFeedback: who imitates pairs knows the words of what was rejected, for a later run from pairs", async () => {
   const traffic = await openTrafficStore(freshFile());
   await traffic.write(corrections(0, 30));
   const { environment } = await fromFeedback(traffic, sft.build(), { examples: "pair" });
   const texts = environment.vocabulary?.() ?? [];
   assert.ok(texts.includes("stop now"));
-  assert.ok(!texts.includes("go on"));
+  assert.ok(texts.includes("go on"));
+  await traffic.close();
+});
+
+test("fromFeedback: ratings of which none is good are not said to be missing", async () => {
+  const traffic = await openTrafficStore(freshFile());
+  await traffic.write([
+    { kind: "response", response: response({ id: "r" }) },
+    { kind: "signal", signal: signal({ id: "d", kind: "reaction", text: "thumbs_down", value: 0 }) },
+  ]);
+  await assert.rejects(fromFeedback(traffic, sft.build(), { examples: "rating" }), {
+    code: "task.none",
+    message: /1 example of the kind "rating", of which none says what to imitate/,
+  });
   await traffic.close();
 });
 

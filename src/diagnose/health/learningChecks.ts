@@ -248,12 +248,13 @@ export const preferred = ofCurve(
   "likelihood of what is preferred",
   "pairwise.chosen",
   fewest,
-  ({ largest, late }, { run }) =>
-    largest - late <= 0.5
+  // against the reference that the run began from, it begins at 0
+  ({ late }, { run }) =>
+    late >= -0.5
       ? undefined
       : {
-          problem: `Preferred replies became less likely by ${digits(largest - late)} nats a token: their rivals fall faster, and what the policy says instead may be neither.`,
-          fix: "Imitate what is preferred as well (dpo has --set imitation=1) or first (--method sft; from a store, with --examples pair), or lower the learning rate.",
+          problem: `Preferred replies became less likely by ${digits(-late)} nats a token: their rivals fall faster, and what the policy says instead may be neither.`,
+          fix: "Imitate what is preferred as well (with dpo, set or raise imitation) or first (--method sft; from a store, with --examples pair), or lower the learning rate.",
           next: `whetstone show ${run} --metric pairwise.chosen --metric pairwise.margin`,
         },
 );

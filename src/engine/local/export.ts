@@ -24,9 +24,11 @@ async function readAdapted({ adapter: from, base }: AdapterOf) {
 async function readAdapter(from: string | AdapterOf) {
   if (typeof from === "string") {
     const { architecture, contents, base } = await readCheckpoint(from);
-    return { ...architecture, tensors: contents.weights, base: base?.id ?? base?.path ?? resolve(from) };
+    const at = base?.path ?? resolve(from);
+    return { ...architecture, tensors: contents.weights, base: { at, name: base?.id ?? at } };
   }
-  return { ...(await readAdapted(from)), base: resolve(from.base) };
+  const at = resolve(from.base);
+  return { ...(await readAdapted(from)), base: { at, name: at } };
 }
 
 /** @param from a checkpoint folder, or an adapter of another tool. */
@@ -44,27 +46,27 @@ async function readMerged(from: string | AdapterOf): Promise<ModelFolder> {
  * @throws WhetstoneError `checkpoint.damaged`; `capability.missing` when the model was trained without an adapter, or on another adapter.
  */
 export async function exportAdapter(from: string | AdapterOf, to: string, stated?: string): Promise<void> {
+  const where = typeof from === "string" ? from : from.adapter;
   const { config, adapter, tensors, base } = await readAdapter(from);
   if (!adapter) {
     throw new WhetstoneError("capability.missing", {
-      where: String(from),
+      where,
       got: "a model without an adapter: all of its weights were trained",
       expected: "a model made with `lora`",
       fix: "Export the weights as safetensors instead.",
     });
   }
-  await writePeft(to, config, adapter, tensors, stated ?? (await requirePlain(String(from), base)));
-}
-
-/** @throws WhetstoneError `capability.missing` where the base has an adapter of its own, which no tool loads as a base. */
-async function requirePlain(from: string, base: string): Promise<string> {
-  if (base === resolve(from) || !(await exists(join(base, peftFiles.config)))) return base;
-  throw new WhetstoneError("capability.missing", {
-    where: from,
-    got: `an adapter that was trained on ${base}, which is an adapter itself`,
-    expected: "an adapter on whole weights",
-    fix: `Export the whole model (--to safetensors or gguf); or export ${base} so first, and name that folder with --base.`,
-  });
+  // other tools would load another adapter's base without that adapter
+  const isOnAdapter = base.at !== resolve(where) && (await exists(join(base.at, peftFiles.config)));
+  if (isOnAdapter && stated === undefined) {
+    throw new WhetstoneError("capability.missing", {
+      where,
+      got: `an adapter that was trained on ${base.at}, which is an adapter itself`,
+      expected: "an adapter on whole weights",
+      fix: `Export the whole model, --to safetensors or gguf. Or export ${base.at} --to safetensors, and name that folder with --base.`,
+    });
+  }
+  await writePeft(to, config, adapter, tensors, stated ?? base.name);
 }
 
 /**
