@@ -92,8 +92,9 @@ export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
       };
       const weigh = (side: readonly number[]): number => side.reduce((s, a) => s + batch.weight_A[a]!, 0);
       const imitate = (side: readonly number[], share: number): void => {
-        const pull = (imitation * share) / (aux.pairs * weigh(side));
-        if (!(pull > 0)) return;
+        const weight = weigh(side);
+        if (imitation * share * weight === 0) return;
+        const pull = (imitation * share) / (aux.pairs * weight);
         for (const a of side) {
           stats.loss -= pull * batch.weight_A[a]! * logp[a]!;
           cotangent_A[a]! -= pull * batch.weight_A[a]!;
