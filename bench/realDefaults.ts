@@ -116,7 +116,9 @@ const settings = [
       .flat()
       .map((s) => [JSON.stringify(s), s]),
   ).values(),
-].sort((a, b) => a.rank - b.rank || a.groupSize - b.groupSize || a.learningRate - b.learningRate);
+]
+  .filter((s) => runs.some((run) => isSame(run, s)))
+  .sort((a, b) => a.rank - b.rank || a.groupSize - b.groupSize || a.learningRate - b.learningRate);
 const untrained = Object.keys(tasks).map((task) => {
   const splits = Object.entries(runs.find((run) => run.task === task)?.splits ?? {});
   return splits
