@@ -11,7 +11,7 @@ import { replaceFile } from "../src/common/files/files.ts";
 import { meanInterval } from "../src/common/statistics/statistics.ts";
 import { withMeasured } from "./feedback/page.ts";
 import { keptRows } from "./keptRows.ts";
-import { type Trained, trained } from "./real/run.ts";
+import { commandLine, type Trained, type Training, trained } from "./real/run.ts";
 import { progress } from "./report.ts";
 
 /** Options of `whetstone train` by recipe, without model, seed and folder. */
@@ -22,6 +22,8 @@ const recipes: Readonly<Record<string, string>> = {
   selfcorrect: "--env examples/real/selfcorrect.ts --method critique-grpo --lora 16 --tasks 4 --budget 4m",
   preferences:
     "--from-feedback runs/pairs.sqlite --method dpo --set imitation=1 --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
+  "preferences-dpo":
+    "--from-feedback runs/pairs.sqlite --method dpo --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
   "preferences-sft":
     "--from-feedback runs/pairs.sqlite --method sft --examples pair --env examples/real/preferences.ts --lora 16 --tasks 16 --iterations 20",
   "distil-sft": "--env examples/real/distil.ts --method sft --lora 16 --tasks 16 --iterations 40",
@@ -50,10 +52,12 @@ const { model, recipe, seeds } = new Command()
   .parse()
   .opts<{ readonly model: string; readonly recipe?: string; readonly seeds: string }>();
 
+const trainingOf = (name: string): Training => ({ options: recipes[name]!, before: before[name] });
+
 const run = async (name: string, seed: number): Promise<Run> => ({
   recipe: name,
   seed,
-  ...(await trained(model, { options: recipes[name]!, before: before[name] }, seed)),
+  ...(await trained(model, trainingOf(name), seed)),
 });
 
 const kept = (): Run[] => keptRows(join(results, "real.jsonl"));
@@ -122,10 +126,7 @@ const measured = [
   `Greedy success on held-out tasks, one figure a seed; points gained with a 95 % t interval over seeds; minutes of training alone; peak resident memory. ${machines}.`,
   table(runs),
 ].join("\n\n");
-const commands = Object.entries(recipes).map(
-  ([name, options]) =>
-    `- ${name}: \`whetstone train ${options}\`${before[name] === undefined ? "" : `, from the model of \`whetstone train ${before[name]}\``}`,
-);
+const commands = Object.keys(recipes).map((name) => commandLine(name, trainingOf(name)));
 const page = [
   "# Recipes with a real model",
   "Written by `node bench/real.ts`.",

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import { replaceFile } from "../src/common/files/files.ts";
 import { keptRows } from "./keptRows.ts";
-import { type Trained, type Training, trained } from "./real/run.ts";
+import { commandLine, type Trained, type Training, trained } from "./real/run.ts";
 import { progress } from "./report.ts";
 
 /** What is changed; one iteration has as many episodes at every group size. */
@@ -137,10 +137,7 @@ const page = [
   `SmolLM2-135M-Instruct, greedy success on held-out tasks after training, a figure a seed. ${[...new Set(runs.map((run) => run.machine))].join("; ")}.`,
   table,
   Object.entries(tasks)
-    .map(
-      ([task, of]) =>
-        `- ${task}: \`whetstone train ${of(usual).options}\`${of(usual).before ? `, from the model of \`whetstone train ${of(usual).before}\`` : ""}`,
-    )
+    .map(([task, of]) => commandLine(task, of(usual)))
     .join("\n"),
 ];
 await replaceFile(join(results, "real-defaults.md"), `${page.join("\n\n")}\n`);

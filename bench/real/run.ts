@@ -15,6 +15,10 @@ export interface Training {
   readonly before?: string | undefined;
 }
 
+/** A training as a line of a page. */
+export const commandLine = (name: string, { options, before }: Training): string =>
+  `- ${name}: \`whetstone train ${options}\`${before === undefined ? "" : `, from the model of \`whetstone train ${before}\``}`;
+
 /** What came of it. */
 export interface Trained {
   readonly command: string;
