@@ -5,15 +5,16 @@
 //
 // The teacher stands for a large judge: the careful raters of the arena "instructions", who know what a reply is truly worth. The student sees
 // requests, two replies and the teacher's choice; held-out requests mention sets of things that no request in training mentions.
-// Beside it on the same pairs: the logistic regression of `whetstone judge --distil`, and whichever reply is longer.
+// Beside it on the same pairs: a reward model, the same transformer with a head that is trained on the teacher's choices; one with three
+// heads, for what the teacher goes by, trained on verdicts about each of the same replies; the logistic regression of
+// `whetstone judge --distil`; and whichever reply is longer.
 // Writes bench/results/judge-student.md.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { utility } from "../src/arenas/instructions/judging.ts";
-import type { Instruction } from "../src/arenas/instructions/tasks.ts";
+import { utility, wordsIn } from "../src/arenas/instructions/judging.ts";
+import { type Instruction, politeWords, things } from "../src/arenas/instructions/tasks.ts";
 import { instructions } from "../src/arenas/instructions/world.ts";
-import { featuresOf } from "../src/cli/studentJudge.ts";
 import { replaceFile } from "../src/common/files/files.ts";
 import { sigmoid } from "../src/common/statistics/logistic.ts";
 import { mean, meanInterval } from "../src/common/statistics/statistics.ts";
@@ -22,26 +23,39 @@ import type { Message, Task } from "../src/core/types.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { defineEnvironment } from "../src/env/environment.ts";
 import { calibrationCurve, expectedCalibrationError } from "../src/evaluator/calibration.ts";
+import { judgedItem } from "../src/evaluator/judgedItem.ts";
+import type { Labels, PairLabel, ReplyLabel } from "../src/evaluator/labels.ts";
 import { yesAndNo, yesProbability } from "../src/evaluator/yesProbability.ts";
 import { difference } from "../src/helper/bradleyTerry.ts";
 import { fitLogistic, oddsOf } from "../src/helper/logisticRegression.ts";
 import { sft } from "../src/methods/baseline/sft/method.ts";
+import { featuresOf } from "../src/train/fittedJudge.ts";
+import { headsJudge, trainRewardHeads } from "../src/train/rewardHeads.ts";
 import { trainInMemory } from "../src/train/trainInMemory.ts";
 import { keptRows } from "./keptRows.ts";
 import { progress } from "./report.ts";
 
 /** Two replies to one request, and the probability with which the teacher prefers the first. */
 interface Pair {
+  readonly task: Task<Instruction>;
   readonly asked: string;
   readonly first: string;
   readonly second: string;
   readonly teacher: number;
 }
 
+const students = [
+  "the longer reply",
+  "logistic regression",
+  "transformer",
+  "reward model",
+  "reward model, three heads",
+] as const;
+
 interface Row {
   readonly seed: number;
   readonly pairs: number;
-  readonly student: "transformer" | "logistic regression" | "the longer reply";
+  readonly student: (typeof students)[number];
   /** Share of held-out pairs with the teacher's choice, and the expected calibration error against that choice. */
   readonly agreement: number;
   readonly calibration: number;
@@ -79,7 +93,7 @@ async function pairsOf(split: string, count: number, random: Random): Promise<re
     const [first, second] = [await reply(task, own.split(1)), await reply(task, own.split(2))];
     const ahead = utility(task.metadata, first) - utility(task.metadata, second);
     if (ahead === 0) continue;
-    pairs.push({ asked: textOf(task), first, second, teacher: sigmoid(sharpness * ahead) });
+    pairs.push({ task, asked: textOf(task), first, second, teacher: sigmoid(sharpness * ahead) });
   }
   return pairs;
 }
@@ -157,6 +171,50 @@ async function transformer(seed: number, train: readonly Pair[], test: readonly 
   }
 }
 
+/** What the teacher goes by, as labels of a single reply: the right things, in the right order, in the right tone. */
+function verdicts(
+  { metadata: { asked, tone } }: Task<Instruction>,
+  prompt: string,
+  reply: string,
+): ReplyLabel[] {
+  const words = wordsIn(reply);
+  const named = words.filter((word) => things.includes(word));
+  const found = asked.filter((thing) => named.includes(thing));
+  const places = found.map((thing) => named.indexOf(thing));
+  const isPolite = words.some((word) => politeWords.some((one) => one === word));
+  const rightTone = (tone !== "polite" || isPolite) && (tone !== "brief" || !isPolite);
+  const said = {
+    things: found.length === asked.length && new Set(named).size === asked.length,
+    order: places.every((place, i) => i === 0 || places[i - 1]! < place),
+    tone: rightTone,
+  };
+  return Object.entries(said).map(([aspect, isRight]) => ({ prompt, reply, aspect, label: isRight ? 1 : 0 }));
+}
+
+async function rewardModel(seed: number, labels: Labels, pairs: number, test: readonly Pair[]) {
+  const engine = localEngine({ threads: 1, size });
+  const began = performance.now();
+  const { epochs, most, learningRate, tasks } = training;
+  try {
+    const batch = labels.kind === "pairs" ? tasks / 2 : tasks;
+    const steps = Math.min(most, Math.ceil((2 * epochs * pairs) / tasks));
+    const { model, heads } = await trainRewardHeads({
+      ...{ engine, labels, seed, steps, batch, learningRate, contextTokens: 64 },
+    });
+    const trainSeconds = (performance.now() - began) / 1000;
+    const judge = headsJudge(model, heads);
+    const call = { random: randomStream(seed) };
+    const row = await measured(
+      test,
+      async ({ asked, first, second }) =>
+        (await judge.compare(judgedItem(asked, first, "first"), judgedItem(asked, second, "second"), call))!,
+    );
+    return { ...row, trainSeconds };
+  } finally {
+    await engine.dispose();
+  }
+}
+
 async function regression(train: readonly Pair[], test: readonly Pair[]) {
   const began = performance.now();
   const x = ({ asked, first, second }: Pair) =>
@@ -170,6 +228,15 @@ async function regression(train: readonly Pair[], test: readonly Pair[]) {
   return { ...(await measured(test, (pair) => sigmoid(oddsOf(weights, x(pair))))), trainSeconds };
 }
 
+const choice = ({ asked, first, second, teacher }: Pair): PairLabel => ({
+  ...{ prompt: asked, a: first, b: second },
+  preferred: teacher > 0.5 ? "a" : "b",
+});
+const aspects = ({ task, asked, first, second }: Pair): readonly ReplyLabel[] => [
+  ...verdicts(task, asked, first),
+  ...verdicts(task, asked, second),
+];
+
 const longer = ({ first, second }: Pair): number => {
   const count = (text: string): number => text.split(/\s+/).length;
   return sigmoid(count(first) - count(second));
@@ -181,20 +248,25 @@ for (const seed of seeds) {
   const test = await pairsOf("test", heldOut, random.split("test"));
   const all = await pairsOf("train", Math.max(...sizes), random.split("train"));
   for (const pairs of sizes) {
-    if (rows.some((row) => row.seed === seed && row.pairs === pairs)) continue;
     const train = all.slice(0, pairs);
-    const none = { trainSeconds: 0 };
-    const made: Row[] = [
-      { seed, pairs, student: "the longer reply", ...none, ...(await measured(test, longer)) },
-      { seed, pairs, student: "logistic regression", ...(await regression(train, test)) },
-      { seed, pairs, student: "transformer", ...(await transformer(seed, train, test)) },
-    ];
-    rows.push(...made);
-    if (!isTrial) appendFileSync(results, made.map((row) => `${JSON.stringify(row)}\n`).join(""));
-    for (const { student, agreement, calibration, trainSeconds, ms } of made)
+    const trained: Record<Row["student"], () => Promise<Omit<Row, "seed" | "pairs" | "student">>> = {
+      "the longer reply": async () => ({ trainSeconds: 0, ...(await measured(test, longer)) }),
+      "logistic regression": () => regression(train, test),
+      transformer: () => transformer(seed, train, test),
+      "reward model": () => rewardModel(seed, { kind: "pairs", labels: train.map(choice) }, pairs, test),
+      "reward model, three heads": () =>
+        rewardModel(seed, { kind: "replies", labels: train.flatMap(aspects) }, pairs, test),
+    };
+    for (const student of students) {
+      if (rows.some((row) => row.seed === seed && row.pairs === pairs && row.student === student)) continue;
+      const made: Row = { seed, pairs, student, ...(await trained[student]()) };
+      rows.push(made);
+      if (!isTrial) appendFileSync(results, `${JSON.stringify(made)}\n`);
+      const { agreement, calibration, trainSeconds, ms } = made;
       progress(
         `seed ${seed}, ${pairs} pairs, ${student}: ${(100 * agreement).toFixed(1)} %, error ${calibration.toFixed(3)}, ${trainSeconds.toFixed(0)} s, ${ms.toFixed(1)} ms`,
       );
+    }
   }
 }
 
@@ -210,13 +282,16 @@ const cells = (some: readonly Row[]): string[] => {
     mean(some.map((row) => row.ms)).toFixed(1),
   ];
 };
-const table = [...Map.groupBy(rows, ({ pairs, student }) => `| ${pairs} | ${student} |`)].map(
+const inOrder = rows.toSorted(
+  (a, b) => a.pairs - b.pairs || students.indexOf(a.student) - students.indexOf(b.student),
+);
+const table = [...Map.groupBy(inOrder, ({ pairs, student }) => `| ${pairs} | ${student} |`)].map(
   ([head, some]) => `${head} ${cells(some).join(" | ")} |`,
 );
 const text = [
   "# A judge that is trained here",
   "",
-  `Written by \`node bench/judge-student.ts\`: ${new Set(rows.map(({ seed }) => seed)).size} seeds of data and weights, ${heldOut} held-out pairs each; means with 95 % t intervals over seeds. The transformer has two layers of width ${size.width}; it is trained from random weights on one thread. Agreement: share of held-out pairs with the teacher's choice, in %. Error: expected calibration error against that choice.`,
+  `Written by \`node bench/judge-student.ts\`: ${new Set(rows.map(({ seed }) => seed)).size} seeds of data and weights, ${heldOut} held-out pairs each; means with 95 % t intervals over seeds. The transformer has two layers of width ${size.width}; it is trained from random weights on one thread, and says YES or NO to two replies. A reward model has a head in place of that, and is trained on the same choices; one with three heads is told of each of the same replies whether things, order and tone are right, and compares by their mean. Agreement: share of held-out pairs with the teacher's choice, in %. Error: expected calibration error against that choice.`,
   "",
   "| pairs | student | agreement | error | training, s | a verdict, ms |",
   "| --: | --- | --: | --: | --: | --: |",

@@ -5,6 +5,7 @@ import type { EnsembleRule } from "../evaluator/ensemble.ts";
 import { withChatFlags } from "./chat.ts";
 import { type AgainstFlags, against } from "./judgeAgainst.ts";
 import { audit } from "./judgeAudit.ts";
+import { fit } from "./judgeFit.ts";
 import { addLiveOptions, judgeLive, type LiveFlags, liveSettings } from "./judgeLive.ts";
 import { score } from "./judgeScore.ts";
 import { judgePanel } from "./judges.ts";
@@ -14,6 +15,7 @@ import { shownStore } from "./report.ts";
 
 interface JudgeOptions extends AgainstFlags, LiveFlags {
   readonly against?: string;
+  readonly fit?: string;
   readonly out?: string;
   readonly vote: EnsembleRule["vote"];
   readonly abstain: string;
@@ -30,13 +32,15 @@ export function addJudge(program: Command, io: Io): void {
   const command = addCommand(
     program,
     "judge",
-    "Hold judges against labels of people, or score transcripts, a run or served traffic by them.",
+    "Hold judges against labels of people, fit one to them, or score transcripts, a run or served traffic.",
     [
       "whetstone judge --against labels.jsonl --evaluator my-judge.ts",
       "whetstone judge --against labels.jsonl --evaluator my-judge.ts --repeats 3 --json",
       "whetstone judge --against labels.jsonl --chat http://127.0.0.1:8080/v1 --model qwen3 --rubric 'correct and short'",
       "whetstone judge --against labels.jsonl --judge one.ts --judge two.ts --abstain 0.4",
       "whetstone judge --against labels.jsonl --evaluator my-judge.ts --distil student.json",
+      "whetstone judge --against labels.jsonl --fit reward.json",
+      "whetstone judge --against runs/whetstone.sqlite --labels pairs --fit reward.json",
       "whetstone judge --against labels.jsonl --evaluator my-judge.ts --fit-calibration calibration.json",
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --calibration calibration.json --out scores.jsonl",
       "whetstone judge transcripts.jsonl --evaluator my-judge.ts --out scores.jsonl",
@@ -51,12 +55,18 @@ export function addJudge(program: Command, io: Io): void {
       "what to score: transcripts, a JSON object a line, {messages} or {prompt, reply}; a run's id or folder; a traffic store",
     )
     .option(
-      "--against <labels.jsonl>",
-      "labels: a JSON object a line, pairs {prompt, a, b, preferred: a, b or tie} or replies {prompt, reply, label: 0 or 1}",
+      "--against <labels.jsonl|store>",
+      "labels: a JSON object a line, pairs {prompt, a, b, preferred: a, b or tie} or replies {prompt, reply, label: 0 or 1}; or a traffic store, whose feedback they are",
+    )
+    .addOption(
+      new Option(
+        "--labels <kind>",
+        "with --against and a traffic store: replies that were rated, or pairs of corrections and preferences (default: replies)",
+      ).choices(["replies", "pairs"]),
     )
     .option(
       "--evaluator <file>",
-      "module whose default export is an evaluator that compares or scores, or a file of --distil",
+      "module whose default export is an evaluator that compares or scores, or a file of --distil or --fit",
     )
     .addOption(
       new Option(
@@ -83,6 +93,10 @@ export function addJudge(program: Command, io: Io): void {
     .option(
       "--distil <file.json>",
       "with --against: fit a small judge to the answers, and write it to a new file; --evaluator and --judge take it",
+    )
+    .option(
+      "--fit <file.json>",
+      "with --against, without a judge: fit a reward model to the labels, with a head for each aspect, and write it to a new file; --evaluator and --judge take it",
     )
     .option(
       "--fit-calibration <file.json>",
@@ -113,6 +127,10 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   });
   const rule = { vote: options.vote, abstain: numberBetween("--abstain", options.abstain, 0, 1) };
   requireUsedFlags(options);
+  if (options.against !== undefined && options.fit !== undefined && what === undefined) {
+    await fit(options.against, { ...options, fit: options.fit }, rule, io);
+    return;
+  }
   if (options.against !== undefined && what === undefined) {
     await against(options.against, options, { seed, concurrency, timeoutSeconds, rule }, io);
     return;
@@ -147,7 +165,9 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
 
 /** Flags that only some work has a use for, with what they go with. */
 const goesWith: Readonly<Record<string, readonly Work[]>> = {
+  labels: ["against"],
   distil: ["against"],
+  fit: ["against"],
   fitCalibration: ["against"],
   audit: ["audit"],
   live: ["live"],
@@ -180,6 +200,15 @@ function requireUsedFlags(options: JudgeOptions): void {
       got: `it beside ${workText[work]}`,
       expected: `it with ${works.map((one) => workText[one]).join(" or ")}`,
       fix: work === "live" ? "Leave it out; --hourly bounds what --live judges." : "Leave it out.",
+    });
+  }
+  const other = options.distil !== undefined ? "--distil" : "--fit-calibration";
+  if (options.fit !== undefined && (options.distil ?? options.fitCalibration) !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--fit",
+      got: `it beside ${other}`,
+      expected: "one of the two: a reward model is fitted to the labels, and the other to a judge's answers",
+      fix: "Leave one out.",
     });
   }
   if (options.fitCalibration !== undefined && options.calibration !== undefined) {

@@ -1,31 +1,32 @@
 /** `whetstone judge --against`: a judge beside what people said of the same replies. */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import { requireNewFile } from "../common/files/files.ts";
 import { counted } from "../common/text/counted.ts";
 import { oneLine } from "../common/text/oneLine.ts";
 import type { Spend } from "../core/chat.ts";
-import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import type { Interval } from "../core/interval.ts";
 import { randomStream } from "../core/random.ts";
 import type { Bias } from "../evaluator/bias.ts";
 import { type EnsembleRule, ensembleTrial } from "../evaluator/ensemble.ts";
 import { type Calibration, type JudgeReport, judgeReport } from "../evaluator/judgeReport.ts";
-import { judgeTrial } from "../evaluator/judgeTrial.ts";
-import { type Labels, readLabels } from "../evaluator/labels.ts";
+import { type JudgedLabel, judgeTrial } from "../evaluator/judgeTrial.ts";
+import { type Labels, labelsByAspect } from "../evaluator/labels.ts";
+import { distilled } from "../train/fittedJudge.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { spendLine } from "./chat.ts";
 import { effectText } from "./effectText.ts";
+import { writeFitted } from "./fittedFile.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { type FittedCalibration, fitCalibration, requireFittable } from "./judgeCalibration.ts";
 import { type JudgeFlags, judgePanel, judgeVersion, requireOneJudge } from "./judges.ts";
+import { labelsFrom } from "./labelSource.ts";
 import { statedNumber } from "./numbers.ts";
 import { folded, type Io, interval, lateProgress, number, percent, roomOf, table } from "./output.ts";
-import { distil, writeStudent } from "./studentJudge.ts";
 
 /** Flags of the command for labels. */
 export interface AgainstFlags extends JudgeFlags {
+  readonly labels?: Labels["kind"];
   readonly distil?: string;
   readonly fitCalibration?: string;
   readonly repeats: string;
@@ -46,7 +47,7 @@ export async function against(
   io: Io,
 ): Promise<void> {
   const repeats = statedNumber("--repeats", options.repeats);
-  const labels = readLabels(await textOf(file), basename(file));
+  const labels = await labelsFrom(file, options.labels);
   requireFiles(options, labels);
   const panel = await judgePanel(options, labels.kind === "pairs" ? "compare" : "score");
   if (options.fitCalibration !== undefined) requireOneJudge(panel, "--fit-calibration");
@@ -77,9 +78,11 @@ export async function against(
   const each = trials.map((trial) => judgeReport(labels, trial));
   const whole = several ? ensembleTrial(trials, rule) : trials[0]!;
   const report = several ? judgeReport(labels, whole) : each[0]!;
-  const student = options.distil === undefined || report.judged === 0 ? undefined : distil(labels, whole);
+  const student =
+    options.distil === undefined || report.judged === 0 ? undefined : distilled(labels, whole, panel.names);
   const held = student && judgeReport(labels, student.heldOut);
-  if (student) await writeStudent(options.distil!, labels.kind, panel.names, student.weights);
+  if (student) await writeFitted(options.distil!, student.judge);
+  const aspects = aspectReports(labels, whole);
   const calibration =
     options.fitCalibration === undefined || labels.kind === "pairs" || report.judged === 0
       ? undefined
@@ -98,6 +101,7 @@ export async function against(
     version: judgeVersion(panel, rule),
     kind: labels.kind,
     ...report,
+    ...(aspects.length > 1 && { aspects: Object.fromEntries(aspects) }),
     ...(several && { rule, judges: each.map((own, at) => ({ judge: panel.names[at], ...own })) }),
     ...(student && { student: { file: options.distil, agreement: student.agreement, ...held } }),
     ...(calibration && { fitted: calibration }),
@@ -109,7 +113,7 @@ export async function against(
     const rows = [...each.map((own, at) => [panel.names[at]!, own] as const), ["together", report] as const];
     io.say(...beside(rows, io), "", `Together, by ${rule.vote}:`);
   }
-  io.say(...reportLines(report, labels, io));
+  io.say(...aspectLines(aspects, io), ...reportLines(report, labels, io));
   if (student && held) {
     io.say(
       "",
@@ -155,10 +159,33 @@ function requireFiles({ distil: student, fitCalibration: correction }: AgainstFl
 const fittedLine = (fitted: Exclude<FittedCalibration, { readonly notWritten: string }>): string =>
   `Written: ${fitted.file}, by ${fitted.by === "isotonic" ? "isotonic regression" : "a temperature"}, fitted to ${counted(fitted.labels, "label")}; mean squared error ${number(fitted.before)}, with it ${number(fitted.after)} on labels that it was not fitted to (at least ${number(fitted.gain)} less, at 95 %)`;
 
+/** A report on the labels of each aspect alone. */
+export const aspectReports = (
+  labels: Labels,
+  judged: readonly JudgedLabel[],
+): readonly (readonly [aspect: string, report: JudgeReport])[] =>
+  labelsByAspect(labels).map(({ aspect, some, places }) => [
+    aspect,
+    judgeReport(
+      some,
+      places.map((at) => judged[at]!),
+    ),
+  ]);
+
+/** What labels of several aspects came to, one a line; nothing for those of one. */
+export const aspectLines = (
+  aspects: readonly (readonly [aspect: string, report: JudgeReport])[],
+  io: Io,
+): readonly string[] => (aspects.length > 1 ? [...beside(aspects, io, "aspect"), "", "All aspects:"] : []);
+
 /** What several judges came to on the same labels, one a line. */
-const beside = (rows: readonly (readonly [name: string, report: JudgeReport])[], io: Io): readonly string[] =>
+const beside = (
+  rows: readonly (readonly [name: string, report: JudgeReport])[],
+  io: Io,
+  of = "judge",
+): readonly string[] =>
   table(
-    ["judge", "judged", "accuracy", "kappa", "AUC", "calibration error", "ms an answer"],
+    [of, "judged", "accuracy", "kappa", "AUC", "calibration error", "ms an answer"],
     rows.map(([name, own]) => [
       name,
       `${own.judged} of ${own.labels}`,
@@ -174,7 +201,8 @@ const beside = (rows: readonly (readonly [name: string, report: JudgeReport])[],
 const whyOf = ({ firstFailure }: JudgeReport): string =>
   firstFailure === undefined ? "" : ` The first reason: ${oneLine(firstFailure)}`;
 
-function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly string[] {
+/** A report, as it is printed. */
+export function reportLines(report: JudgeReport, labels: Labels, io: Io): readonly string[] {
   const { calibration, calls } = report;
   const pairs = labels.kind === "pairs";
   const lost = (["failed", "timed out", "off schema", "not asked", "abstained"] as const)
@@ -236,18 +264,4 @@ const ratio = (x: Interval): string =>
 function effectOf(bias: Bias, pairs: boolean): string {
   if (bias.verdict === "not measured") return bias.why;
   return pairs ? effectText(bias.effect, 100, 1, " points") : effectText(bias.effect, 1, 3);
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (e) {
-    throw new WhetstoneError("option.range", {
-      where: "--against",
-      got: existsSync(file) ? `${file} (${messageOf(e)})` : `${file}, which is not there`,
-      expected: "a file of labels, one JSON object a line",
-      fix: "Check the path.",
-      cause: e,
-    });
-  }
 }

@@ -142,11 +142,12 @@ async function* chosen(ids: ReadonlySet<string>, items: AsyncIterable<NamedItem>
   }
 }
 
-const rowOf = ({ id, together, each }: ScoredItem): ScoreRow => ({
+const rowOf = ({ id, together, each, aspects }: ScoredItem): ScoreRow => ({
   id,
   score: together.value ?? null,
   outcome: together.outcome,
   ...(together.why !== undefined && { why: together.why }),
+  ...(aspects && { aspects }),
   ...(each.length > 1 && { judges: each.map(({ value }) => value ?? null) }),
 });
 

@@ -109,7 +109,8 @@ function trajectoryOf({ id, messages }: TranscriptLine): Trajectory {
   };
 }
 
-async function isSqlite(file: string): Promise<boolean> {
+/** Whether it is a file of SQLite. */
+export async function isSqlite(file: string): Promise<boolean> {
   if (!existsSync(file) || !statSync(file).isFile()) return false;
   const handle = await open(file);
   try {

@@ -11,9 +11,9 @@ import type { EnsembleRule } from "../evaluator/ensemble.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
 import { chatPairJudge } from "../evaluator/pairJudge.ts";
 import { type ChatFlags, chatOf } from "./chat.ts";
+import { readFitted } from "./fittedFile.ts";
 import { correctedJudge, readCalibration, requireSameJudge } from "./judgeCalibration.ts";
 import { loadModule } from "./module.ts";
-import { readStudent } from "./studentJudge.ts";
 
 export interface JudgeFlags extends ChatFlags {
   readonly evaluator?: string;
@@ -114,12 +114,12 @@ const oneJudge = (got: string): WhetstoneError =>
     fix: "Name the judge.",
   });
 
-/** The evaluator that a module exports, or a trained student. @throws WhetstoneError `config.invalid` where it is none. */
+/** The evaluator that a module exports, or a fitted judge. @throws WhetstoneError `config.invalid` where it is none. */
 export async function evaluatorOf(
   file: string,
   ability: "compare" | "score",
 ): Promise<Evaluator<JudgedItem>> {
-  if (file.endsWith(".json")) return await readStudent(file);
+  if (file.endsWith(".json")) return await readFitted(file);
   const made = await loadModule(file);
   const is = (key: string): boolean =>
     typeof made === "object" && made !== null && typeof (made as Record<string, unknown>)[key] === "function";

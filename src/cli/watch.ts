@@ -1,8 +1,7 @@
 /** The watch over what pays a run, as the command line states it. */
 import { resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Attempt, Evaluator } from "../core/evaluator.ts";
-import { type JudgedItem, judgedTrajectory } from "../evaluator/judgedItem.ts";
+import { ofAttempts } from "../train/fittedJudge.ts";
 import type { WatchOptions } from "../train/watchOptions.ts";
 import { evaluatorOf } from "./judges.ts";
 import type { StatedRun } from "./options.ts";
@@ -37,12 +36,3 @@ export async function statedWatch(
   const audit = named === byEnvironment ? byEnvironment : ofAttempts(await evaluatorOf(named, "score"));
   return { audit, ...more };
 }
-
-/** Judges of a request with its reply take attempts too. An attempt without an action is a failure. */
-const ofAttempts = ({ name, score }: Evaluator<JudgedItem>): Evaluator<Attempt> => ({
-  name,
-  score: async (attempts, call) => {
-    const items = attempts.flatMap(({ task, trajectory }) => judgedTrajectory(task, trajectory) ?? []);
-    return items.length < attempts.length ? undefined : score?.(items, call);
-  },
-});

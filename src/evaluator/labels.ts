@@ -2,7 +2,11 @@
 import { z } from "zod";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 
-const shared = { prompt: z.string(), group: z.string().min(1).optional() };
+const shared = {
+  prompt: z.string(),
+  group: z.string().min(1).optional(),
+  aspect: z.string().min(1).max(100).optional(),
+};
 const pair = z.strictObject({
   ...shared,
   a: z.string(),
@@ -27,6 +31,8 @@ export interface PairLabel {
   readonly preferred: "a" | "b" | "tie";
   /** Labels of one group depend on each other, such as those of one person. Default: those of one prompt. */
   readonly group?: string | undefined;
+  /** What the label is about, such as "tone". Default: "overall". */
+  readonly aspect?: string | undefined;
   /** The reply that the judge's own model wrote, if exactly one of them is. */
   readonly own?: "a" | "b" | undefined;
   /** What of it means the same in other words; the rest stays. A judge is asked about it once more. */
@@ -39,6 +45,8 @@ export interface ReplyLabel {
   readonly reply: string;
   readonly label: 0 | 1;
   readonly group?: string | undefined;
+  /** As of a pair. */
+  readonly aspect?: string | undefined;
   /** Whether the judge's own model wrote it. */
   readonly own?: boolean | undefined;
   /** As of a pair. */
@@ -61,11 +69,29 @@ export const groupOf = ({
   readonly prompt: string;
 }) => group ?? prompt;
 
+/** What a label is about. */
+export const aspectOf = ({ aspect = "overall" }: { readonly aspect?: string | undefined }): string => aspect;
+
+/** The labels of each aspect, in the order in which aspects come first, with their places among all. */
+export function labelsByAspect(
+  all: Labels,
+): readonly { readonly aspect: string; readonly some: Labels; readonly places: readonly number[] }[] {
+  const placed = Map.groupBy(all.labels.keys(), (at) => aspectOf(all.labels[at]!));
+  return [...placed].map(([aspect, places]) => ({
+    aspect,
+    places,
+    some:
+      all.kind === "pairs"
+        ? { kind: all.kind, labels: places.map((at) => all.labels[at]!) }
+        : { kind: all.kind, labels: places.map((at) => all.labels[at]!) },
+  }));
+}
+
 const expected = {
   pairs:
-    '{"prompt", "a", "b", "preferred": "a", "b" or "tie"}, and perhaps "group", "own": "a" or "b", and "rephrased": {"prompt", "a", "b"}, or some of these',
+    '{"prompt", "a", "b", "preferred": "a", "b" or "tie"}, and perhaps "group", "aspect", "own": "a" or "b", and "rephrased": {"prompt", "a", "b"}, or some of these',
   replies:
-    '{"prompt", "reply", "label": 0 or 1}, and perhaps "group", "own": true or false, and "rephrased": {"prompt", "reply"}, or one of these',
+    '{"prompt", "reply", "label": 0 or 1}, and perhaps "group", "aspect", "own": true or false, and "rephrased": {"prompt", "reply"}, or one of these',
 } as const;
 
 /**

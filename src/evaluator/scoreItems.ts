@@ -1,6 +1,7 @@
 /** Scores many items by one judge, or by several together. */
 import type { Evaluator } from "../core/evaluator.ts";
 import type { Random } from "../core/random.ts";
+import type { Stats } from "../core/types.ts";
 import { type EnsembleRule, ensembleCall } from "./ensemble.ts";
 import { type AskJudge, type JudgeCall, scoreOf } from "./judgeCall.ts";
 import type { JudgedItem } from "./judgedItem.ts";
@@ -18,6 +19,8 @@ export interface ScoredItem {
   /** Its value is the score. */
   readonly together: JudgeCall;
   readonly each: readonly JudgeCall[];
+  /** The named scores of a single judge that has several; they add up to the score. */
+  readonly aspects?: Stats;
 }
 
 /** Settings of {@link scoreItems}. */
@@ -43,12 +46,22 @@ export async function scoreItems(
   const running = new Set<Promise<void>>();
   let broken: { readonly by: unknown } | undefined;
   const one = async ({ id, item }: NamedItem): Promise<void> => {
+    let aspects: Stats = {};
     const each = await Promise.all(
       judges.map((judge, at) =>
-        call((signal) => scoreOf(judge, item, { random: random.split(id, at), signal }), Number.isFinite),
+        call(
+          (signal) =>
+            scoreOf(judge, item, { random: random.split(id, at), signal }, (scores) => {
+              aspects = scores;
+            }),
+          Number.isFinite,
+        ),
       ),
     );
-    await onScore({ id, each, together: each.length === 1 ? each[0]! : ensembleCall(each, rule) });
+    const together = each.length === 1 ? each[0]! : ensembleCall(each, rule);
+    const hasAspects =
+      each.length === 1 && together.outcome === "answered" && Object.keys(aspects).length > 1;
+    await onScore({ id, each, together, ...(hasAspects && { aspects }) });
   };
   try {
     for await (const named of items) {

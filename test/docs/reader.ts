@@ -128,6 +128,16 @@ const moreLabels = Array.from({ length: 5 }, (_, i) => ({
   preferred: "a",
 }));
 
+/** What people said of the tone and of the facts of replies. */
+const aspectLabels = Array.from({ length: 60 }, (_, i) => {
+  const reply = `${i % 2 ? "Gladly" : "Well"}: ${i % 3 ? "the answer is" : "perhaps"} ${2 * i}.`;
+  const shown = { prompt: `What is ${i} and ${i}?`, reply };
+  return [
+    { ...shown, label: Number(i % 2 === 1), aspect: "tone" },
+    { ...shown, label: Number(i % 3 > 0), aspect: "facts" },
+  ];
+}).flat();
+
 /** A judge of single replies that likes what is short. */
 const scoring = (name: string): string =>
   `export default { name: "${name}", score: async (items) => items.map(({ reply }) => ({ score: 1 / (1 + reply.length) })) };\n`;
@@ -315,6 +325,7 @@ whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
           })),
         ),
       );
+      write(folder, "aspect-labels.jsonl", lines(aspectLabels));
       write(folder, "agent.js", asking);
       write(folder, "config.ts", smallRun);
     },
@@ -330,6 +341,9 @@ whetstone serve --upstream https://api.openai.com/v1 > /dev/null`,
       "--against labels.jsonl --chat http://127.0.0.1:8080/v1 --model qwen3 --distil":
         "--against more.jsonl --chat $PROVIDER --model qwen3 --distil",
       "--on-alarm warn": "--on-alarm warn --out runs/warned",
+      // feedback of five users and more, as in test/cli/judgeFit.test.ts
+      "--against runs/whetstone.sqlite --fit": "--against aspect-labels.jsonl --fit",
+      "--against runs/whetstone.sqlite --labels pairs": "--against labels.jsonl",
     },
   },
   "docs/self-play.md": {

@@ -1,0 +1,107 @@
+/** Labels that judges are held against, or fitted to: a file, or what users said of served replies. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import type { TrainingExample } from "../core/trainingExamples.ts";
+import type { Trajectory } from "../core/types.ts";
+import { type JudgedItem, judgedTrajectory } from "../evaluator/judgedItem.ts";
+import { type Labels, type PairLabel, type ReplyLabel, readLabels } from "../evaluator/labels.ts";
+import { trainingExamplesFrom } from "../exchange/derived.ts";
+import { isPostgresUrl } from "../store/where.ts";
+import { isSqlite } from "./judgeSource.ts";
+import { withTrafficStore } from "./trafficStore.ts";
+
+/**
+ * @param what a file of labels, or a traffic store.
+ * @param kind of a store's labels: pairs, of corrections and preferences, or replies, of ratings. Default: "replies".
+ * @throws WhetstoneError `option.range`, `import.invalid`, `store.failed`.
+ */
+export async function labelsFrom(what: string, kind: Labels["kind"] | undefined): Promise<Labels> {
+  const isStore = isPostgresUrl(what) || (await isSqlite(what));
+  if (!isStore && kind !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--labels",
+      got: "it beside a file of labels",
+      expected: "it with a traffic store: a file has labels of one kind",
+      fix: "Leave it out.",
+    });
+  }
+  return isStore
+    ? await labelsOfStore(what, kind ?? "replies")
+    : readLabels(await textOf(what), basename(what));
+}
+
+async function labelsOfStore(where: string, kind: Labels["kind"]): Promise<Labels> {
+  const examples = await withTrafficStore(
+    where,
+    async (production) => {
+      const found: TrainingExample[] = [];
+      const kinds = [kind === "pairs" ? "pair" : "rating"] as const;
+      for await (const one of trainingExamplesFrom(production, { kinds }))
+        if (one.kind !== "dropped") found.push(one);
+      return found;
+    },
+    "there",
+  );
+  const labels: Labels =
+    kind === "pairs"
+      ? { kind, labels: examples.flatMap(pairLabel) }
+      : { kind, labels: examples.flatMap(replyLabel) };
+  if (labels.labels.length > 0) return labels;
+  throw new WhetstoneError("option.range", {
+    where: "--against",
+    got: `${where}, in which nobody ${kind === "pairs" ? "corrected or compared" : "rated"} a reply`,
+    expected: kind === "pairs" ? "corrections or preferences" : "reactions or ratings of single replies",
+    fix: `Try --labels ${kind === "pairs" ? "replies" : "pairs"}; whetstone import and POST /v1/signals bring feedback in.`,
+  });
+}
+
+function pairLabel(example: TrainingExample, at: number): PairLabel[] {
+  if (example.kind !== "pair") return [];
+  const [chosen, rejected] = [itemOf(example, example.chosen), itemOf(example, example.rejected)];
+  if (!chosen || !rejected) return [];
+  // the preferred reply changes places: else "a" alone would say which one it is
+  const isFirst = at % 2 === 0;
+  return [
+    {
+      prompt: chosen.asked,
+      a: isFirst ? chosen.reply : rejected.reply,
+      b: isFirst ? rejected.reply : chosen.reply,
+      preferred: isFirst ? "a" : "b",
+      ...told(example, example.channel),
+    },
+  ];
+}
+
+function replyLabel(example: TrainingExample): ReplyLabel[] {
+  if (example.kind !== "rating") return [];
+  const item = itemOf(example, example.reply);
+  if (!item) return [];
+  const { asked: prompt, reply } = item;
+  return [{ prompt, reply, label: example.good ? 1 : 0, ...told(example, example.channel) }];
+}
+
+/** As `whetstone judge STORE` shows it to a judge. */
+const itemOf = ({ task }: TrainingExample, trajectory: Trajectory): JudgedItem | undefined =>
+  judgedTrajectory(task, trajectory);
+
+/** Labels of one user depend on each other. */
+const told = ({ from }: TrainingExample, aspect: string) => ({
+  aspect,
+  ...(from.users[0] !== undefined && { group: `user ${from.users[0]}` }),
+});
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (e) {
+    throw new WhetstoneError("option.range", {
+      where: "--against",
+      got: existsSync(file) ? `${file} (${messageOf(e)})` : `${file}, which is not there`,
+      expected: "a file of labels, one JSON object a line, or a traffic store",
+      fix: "Check the path.",
+      cause: e,
+    });
+  }
+}
