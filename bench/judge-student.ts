@@ -6,7 +6,7 @@
 // The teacher stands for a large judge: the careful raters of the arena "instructions", who know what a reply is truly worth. The student sees
 // requests, two replies and the teacher's choice; held-out requests mention sets of things that no request in training mentions.
 // Beside it on the same pairs: a reward model, the same transformer with a head that is trained on the teacher's choices; one with three
-// heads, for what the teacher goes by, trained on verdicts about each of the same replies; the logistic regression of
+// heads, for what the teacher goes by, trained on verdicts about each of the same replies; logistic regression on words, as that of
 // `whetstone judge --distil`; and whichever reply is longer.
 // Writes bench/results/judge-student.md.
 import { appendFileSync } from "node:fs";
@@ -198,11 +198,11 @@ async function rewardModel(seed: number, labels: Labels, pairs: number, test: re
   try {
     const batch = labels.kind === "pairs" ? tasks / 2 : tasks;
     const steps = Math.min(most, Math.ceil((2 * epochs * pairs) / tasks));
-    const { model, heads } = await trainRewardHeads({
+    const trained = await trainRewardHeads({
       ...{ engine, labels, seed, steps, batch, learningRate, contextTokens: 64 },
     });
     const trainSeconds = (performance.now() - began) / 1000;
-    const judge = headsJudge(model, heads);
+    const judge = headsJudge(trained.model, trained);
     const call = { random: randomStream(seed) };
     const row = await measured(
       test,

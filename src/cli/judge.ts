@@ -115,7 +115,31 @@ export function addJudge(program: Command, io: Io): void {
     .option("--seed <n>", "seed of the calls", "1")
     .option("--timeout <seconds>", "a call that takes longer is counted as timed out", "120")
     .option("--concurrency <n>", "calls, or with scores items, at the same time", "8")
-    .action((what: string | undefined, options: JudgeOptions) => judge(what, options, io));
+    .action(async (what: string | undefined, options: JudgeOptions, command: Command) => {
+      if (options.fit !== undefined) await fitAlone(what, { ...options, fit: options.fit }, command, io);
+      else await judge(what, options, io);
+    });
+}
+
+/** Fits a reward model, for which no judge is asked. @throws WhetstoneError `option.range` for flags of other work. */
+async function fitAlone(
+  what: string | undefined,
+  { against, ...options }: JudgeOptions & { readonly fit: string },
+  command: Command,
+  io: Io,
+): Promise<void> {
+  const own = ["against", "labels", "fit", "json", "debug"];
+  const surplus = command.options
+    .map((option) => [option.attributeName(), option.long] as const)
+    .find(([name]) => !own.includes(name) && command.getOptionValueSource(name) === "cli");
+  if (against !== undefined && what === undefined && !surplus) return await fit(against, options, io);
+  throw new WhetstoneError("option.range", {
+    where: "--fit",
+    got: surplus ? `it beside ${surplus[1]}` : what === undefined ? "no --against" : `it beside ${what}`,
+    expected:
+      "it with --against labels.jsonl, and no judge: it is fitted to the labels of people; --distil fits to the answers of a judge",
+    fix: "For example: whetstone judge --against labels.jsonl --fit reward.json",
+  });
 }
 
 async function judge(what: string | undefined, options: JudgeOptions, io: Io): Promise<void> {
@@ -127,10 +151,6 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
   });
   const rule = { vote: options.vote, abstain: numberBetween("--abstain", options.abstain, 0, 1) };
   requireUsedFlags(options);
-  if (options.against !== undefined && options.fit !== undefined && what === undefined) {
-    await fit(options.against, { ...options, fit: options.fit }, rule, io);
-    return;
-  }
   if (options.against !== undefined && what === undefined) {
     await against(options.against, options, { seed, concurrency, timeoutSeconds, rule }, io);
     return;
@@ -167,7 +187,6 @@ async function judge(what: string | undefined, options: JudgeOptions, io: Io): P
 const goesWith: Readonly<Record<string, readonly Work[]>> = {
   labels: ["against"],
   distil: ["against"],
-  fit: ["against"],
   fitCalibration: ["against"],
   audit: ["audit"],
   live: ["live"],
@@ -200,15 +219,6 @@ function requireUsedFlags(options: JudgeOptions): void {
       got: `it beside ${workText[work]}`,
       expected: `it with ${works.map((one) => workText[one]).join(" or ")}`,
       fix: work === "live" ? "Leave it out; --hourly bounds what --live judges." : "Leave it out.",
-    });
-  }
-  const other = options.distil !== undefined ? "--distil" : "--fit-calibration";
-  if (options.fit !== undefined && (options.distil ?? options.fitCalibration) !== undefined) {
-    throw new WhetstoneError("option.range", {
-      where: "--fit",
-      got: `it beside ${other}`,
-      expected: "one of the two: a reward model is fitted to the labels, and the other to a judge's answers",
-      fix: "Leave one out.",
     });
   }
   if (options.fitCalibration !== undefined && options.calibration !== undefined) {

@@ -11,7 +11,7 @@ import type { EnsembleRule } from "../evaluator/ensemble.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
 import { chatPairJudge } from "../evaluator/pairJudge.ts";
 import { type ChatFlags, chatOf } from "./chat.ts";
-import { readFitted } from "./fittedFile.ts";
+import { fittedJudge, isFittedFile } from "./fittedFile.ts";
 import { correctedJudge, readCalibration, requireSameJudge } from "./judgeCalibration.ts";
 import { loadModule } from "./module.ts";
 
@@ -92,8 +92,14 @@ async function corrected(panel: JudgePanel, file: string, ability: "compare" | "
 }
 
 /** Digest of what makes a score the same one: another text, model, address, rubric, correction or vote is another version. */
-export const judgeVersion = ({ identities, names }: JudgePanel, rule: EnsembleRule): string =>
-  digest(JSON.stringify([identities, names.length > 1 && rule])).slice(0, 12);
+export const judgeVersion = (
+  { identities, names }: Pick<JudgePanel, "identities" | "names">,
+  rule: EnsembleRule,
+): string => digest(JSON.stringify([identities, names.length > 1 && rule])).slice(0, 12);
+
+/** The version that a judge in a file of this text has alone. */
+export const versionOfFile = (text: string): string =>
+  judgeVersion({ identities: [digest(text)], names: ["file"] }, { vote: "mean", abstain: 1 });
 
 /** @throws WhetstoneError `option.range` for several judges. */
 export function requireOneJudge({ names }: JudgePanel, flag: string): void {
@@ -110,8 +116,9 @@ const oneJudge = (got: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "judge",
     got,
-    expected: "--evaluator file.ts, or --chat with --model; several judges by --judge, once for each",
-    fix: "Name the judge.",
+    expected:
+      "--evaluator file.ts, or --chat with --model; several judges by --judge, once for each; with --against and --fit, none",
+    fix: "Name the judge, or fit one to the labels.",
   });
 
 /** The evaluator that a module exports, or a fitted judge. @throws WhetstoneError `config.invalid` where it is none. */
@@ -119,7 +126,7 @@ export async function evaluatorOf(
   file: string,
   ability: "compare" | "score",
 ): Promise<Evaluator<JudgedItem>> {
-  if (file.endsWith(".json")) return await readFitted(file);
+  if (isFittedFile(file)) return await fittedJudge(file);
   const made = await loadModule(file);
   const is = (key: string): boolean =>
     typeof made === "object" && made !== null && typeof (made as Record<string, unknown>)[key] === "function";

@@ -19,35 +19,31 @@ import { withTrafficStore } from "./trafficStore.ts";
  */
 export async function labelsFrom(what: string, kind: Labels["kind"] | undefined): Promise<Labels> {
   const isStore = isPostgresUrl(what) || (await isSqlite(what));
-  if (!isStore && kind !== undefined) {
-    throw new WhetstoneError("option.range", {
-      where: "--labels",
-      got: "it beside a file of labels",
-      expected: "it with a traffic store: a file has labels of one kind",
-      fix: "Leave it out.",
-    });
-  }
-  return isStore
-    ? await labelsOfStore(what, kind ?? "replies")
-    : readLabels(await textOf(what), basename(what));
+  if (isStore) return await labelsOfStore(what, kind ?? "replies");
+  const text = await textOf(what);
+  if (kind === undefined) return readLabels(text, basename(what));
+  throw new WhetstoneError("option.range", {
+    where: "--labels",
+    got: "it beside a file of labels",
+    expected: "it with a traffic store: a file has labels of one kind",
+    fix: "Leave it out.",
+  });
 }
 
 async function labelsOfStore(where: string, kind: Labels["kind"]): Promise<Labels> {
-  const examples = await withTrafficStore(
+  const labels = await withTrafficStore(
     where,
-    async (production) => {
-      const found: TrainingExample[] = [];
+    async (production): Promise<Labels> => {
+      const [pairs, replies]: [PairLabel[], ReplyLabel[]] = [[], []];
       const kinds = [kind === "pairs" ? "pair" : "rating"] as const;
-      for await (const one of trainingExamplesFrom(production, { kinds }))
-        if (one.kind !== "dropped") found.push(one);
-      return found;
+      for await (const one of trainingExamplesFrom(production, { kinds })) {
+        if (one.kind === "pair") pairs.push(...pairLabel(one, pairs.length));
+        if (one.kind === "rating") replies.push(...replyLabel(one));
+      }
+      return kind === "pairs" ? { kind, labels: pairs } : { kind, labels: replies };
     },
     "there",
   );
-  const labels: Labels =
-    kind === "pairs"
-      ? { kind, labels: examples.flatMap(pairLabel) }
-      : { kind, labels: examples.flatMap(replyLabel) };
   if (labels.labels.length > 0) return labels;
   throw new WhetstoneError("option.range", {
     where: "--against",
@@ -57,8 +53,10 @@ async function labelsOfStore(where: string, kind: Labels["kind"]): Promise<Label
   });
 }
 
-function pairLabel(example: TrainingExample, at: number): PairLabel[] {
-  if (example.kind !== "pair") return [];
+type Example<Kind> = TrainingExample & { readonly kind: Kind };
+
+function pairLabel(example: Example<"pair">, at: number): PairLabel[] {
+  if (isJudgement(example)) return [];
   const [chosen, rejected] = [itemOf(example, example.chosen), itemOf(example, example.rejected)];
   if (!chosen || !rejected) return [];
   // the preferred reply changes places: else "a" alone would say which one it is
@@ -74,13 +72,16 @@ function pairLabel(example: TrainingExample, at: number): PairLabel[] {
   ];
 }
 
-function replyLabel(example: TrainingExample): ReplyLabel[] {
-  if (example.kind !== "rating") return [];
+function replyLabel(example: Example<"rating">): ReplyLabel[] {
+  if (isJudgement(example)) return [];
   const item = itemOf(example, example.reply);
   if (!item) return [];
   const { asked: prompt, reply } = item;
   return [{ prompt, reply, label: example.good ? 1 : 0, ...told(example, example.channel) }];
 }
+
+/** Of a judge, which is no label of people. */
+const isJudgement = ({ source }: { readonly source: string }): boolean => source.startsWith("judge:");
 
 /** As `whetstone judge STORE` shows it to a judge. */
 const itemOf = ({ task }: TrainingExample, trajectory: Trajectory): JudgedItem | undefined =>

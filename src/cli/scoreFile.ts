@@ -12,8 +12,8 @@ const row = z.object({
   score: z.number().nullable(),
   outcome: z.enum(["answered", "failed", "timed out", "off schema", "not asked", "abstained"]),
   why: z.string().optional(),
-  /** The parts of the score of a judge that names several. */
-  aspects: z.record(z.string(), z.number()).optional(),
+  /** The score of each aspect, of a judge that has several. */
+  aspects: z.record(z.string(), z.number().nullable()).optional(),
   /** The score of each judge, where there are several. */
   judges: z.array(z.number().nullable()).optional(),
 });

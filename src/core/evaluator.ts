@@ -43,6 +43,8 @@ export interface Evaluator<Item = Attempt> {
   compare?(first: Item, second: Item, call: EvaluatorCall): Promise<number | undefined>;
   /** Feedback in words. */
   critique?(item: Item, call: EvaluatorCall): Promise<Critique | undefined>;
+  /** Evaluators of its single aspects by name, such as "tone", where it has several. Labels about one are held against it. */
+  readonly aspects?: ReadonlyMap<string, Evaluator<Item>>;
 }
 
 /** What an evaluator can do. */

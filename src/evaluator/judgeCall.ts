@@ -2,7 +2,6 @@
 import { isLate, late, within } from "../core/deadline.ts";
 import { isWhetstoneError, messageOf } from "../core/errors.ts";
 import { able, type Evaluator, type EvaluatorCall, totalScore } from "../core/evaluator.ts";
-import type { Stats } from "../core/types.ts";
 import type { JudgedItem } from "./judgedItem.ts";
 
 /**
@@ -91,15 +90,12 @@ export function judgeCalls({ timeoutSeconds = 120, limit = (work) => work(), sto
 
 const nothing = (): undefined => undefined;
 
-/** The evaluator's number for one item. @param heard gets its named scores. @throws WhetstoneError `capability.missing` where it has no scores. */
+/** The evaluator's number for one item. @throws WhetstoneError `capability.missing` where it has no scores. */
 export async function scoreOf(
   evaluator: Evaluator<JudgedItem>,
   item: JudgedItem,
   call: EvaluatorCall,
-  heard?: (scores: Stats) => void,
 ): Promise<number | undefined> {
   const scores = await able(evaluator, "score")([item], call);
-  if (scores?.length !== 1) return undefined;
-  heard?.(scores[0]!);
-  return totalScore(scores[0]!);
+  return scores?.length === 1 ? totalScore(scores[0]!) : undefined;
 }

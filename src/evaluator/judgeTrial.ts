@@ -3,7 +3,7 @@ import { able, comparingScores, type Evaluator } from "../core/evaluator.ts";
 import type { Random } from "../core/random.ts";
 import { type CallLimits, type JudgeCall, judgeCalls, scoreOf } from "./judgeCall.ts";
 import { type JudgedItem, judgedItem } from "./judgedItem.ts";
-import type { Labels, PairLabel, ReplyLabel } from "./labels.ts";
+import { aspectOf, type Labels, type PairLabel, type ReplyLabel } from "./labels.ts";
 
 /** The calls about one label. */
 export interface JudgedLabel {
@@ -26,7 +26,10 @@ export interface TrialOptions extends CallLimits {
   readonly onLabel?: () => void;
 }
 
-/** The judge's calls about each label, in the order of the labels. A call that fails is counted and ends nothing. */
+/**
+ * The judge's calls about each label, in the order of the labels. A label about an aspect for which the judge has an evaluator of its own
+ * is held against that one. A call that fails is counted and ends nothing.
+ */
 export async function judgeTrial(
   evaluator: Evaluator<JudgedItem>,
   labels: Labels,
@@ -36,10 +39,15 @@ export async function judgeTrial(
   const again = Array.from({ length: repeats }, (_, r) => r);
   const call = judgeCalls(options);
 
-  async function ofPair({ prompt, a, b, rephrased }: PairLabel, at: number): Promise<JudgedLabel> {
+  const judgeOf = (label: PairLabel | ReplyLabel): Evaluator<JudgedItem> =>
+    evaluator.aspects?.get(aspectOf(label)) ?? evaluator;
+
+  async function ofPair(label: PairLabel, at: number): Promise<JudgedLabel> {
+    const { prompt, a, b, rephrased } = label;
+    const judge = judgeOf(label);
     const [first, second] = [judgedItem(prompt, a, `${at}a`), judgedItem(prompt, b, `${at}b`)];
     const own = random.split(at);
-    const compare = able(evaluator.compare ? evaluator : comparingScores(evaluator), "compare");
+    const compare = able(judge.compare ? judge : comparingScores(judge), "compare");
     const probability = (p: number): boolean => p >= 0 && p <= 1;
     const forwards = (key: string | number): Promise<JudgeCall> =>
       call((signal) => compare(first, second, { random: own.split("forward", key), signal }), probability);
@@ -64,10 +72,14 @@ export async function judgeTrial(
     };
   }
 
-  async function ofReply({ prompt, reply, rephrased }: ReplyLabel, at: number): Promise<JudgedLabel> {
+  async function ofReply(label: ReplyLabel, at: number): Promise<JudgedLabel> {
+    const { prompt, reply, rephrased } = label;
     const item = judgedItem(prompt, reply, String(at));
     const asked = (key: string | number, what = item): Promise<JudgeCall> =>
-      call((signal) => scoreOf(evaluator, what, { random: random.split(at, key), signal }), Number.isFinite);
+      call(
+        (signal) => scoreOf(judgeOf(label), what, { random: random.split(at, key), signal }),
+        Number.isFinite,
+      );
     const words =
       rephrased && judgedItem(rephrased.prompt ?? prompt, rephrased.reply ?? reply, `${at} rephrased`);
     const [said, forward, ...more] = await Promise.all([

@@ -69,6 +69,10 @@ export const groupOf = ({
   readonly prompt: string;
 }) => group ?? prompt;
 
+/** What a label says: 1 where reply a is better, or the only reply good; ½ for a tie; else 0. */
+export const saidBy = (label: PairLabel | ReplyLabel): number =>
+  "label" in label ? label.label : { a: 1, b: 0, tie: 0.5 }[label.preferred];
+
 /** What a label is about. */
 export const aspectOf = ({ aspect = "overall" }: { readonly aspect?: string | undefined }): string => aspect;
 
@@ -80,10 +84,7 @@ export function labelsByAspect(
   return [...placed].map(([aspect, places]) => ({
     aspect,
     places,
-    some:
-      all.kind === "pairs"
-        ? { kind: all.kind, labels: places.map((at) => all.labels[at]!) }
-        : { kind: all.kind, labels: places.map((at) => all.labels[at]!) },
+    some: { kind: all.kind, labels: places.map((at) => all.labels[at]!) } as Labels,
   }));
 }
 

@@ -1,7 +1,6 @@
 /** Scores many items by one judge, or by several together. */
 import type { Evaluator } from "../core/evaluator.ts";
 import type { Random } from "../core/random.ts";
-import type { Stats } from "../core/types.ts";
 import { type EnsembleRule, ensembleCall } from "./ensemble.ts";
 import { type AskJudge, type JudgeCall, scoreOf } from "./judgeCall.ts";
 import type { JudgedItem } from "./judgedItem.ts";
@@ -19,8 +18,8 @@ export interface ScoredItem {
   /** Its value is the score. */
   readonly together: JudgeCall;
   readonly each: readonly JudgeCall[];
-  /** The named scores of a single judge that has several; they add up to the score. */
-  readonly aspects?: Stats;
+  /** The score of each aspect, of a single judge that has several; null without an answer. */
+  readonly aspects?: Readonly<Record<string, number | null>>;
 }
 
 /** Settings of {@link scoreItems}. */
@@ -46,22 +45,14 @@ export async function scoreItems(
   const running = new Set<Promise<void>>();
   let broken: { readonly by: unknown } | undefined;
   const one = async ({ id, item }: NamedItem): Promise<void> => {
-    let aspects: Stats = {};
-    const each = await Promise.all(
-      judges.map((judge, at) =>
-        call(
-          (signal) =>
-            scoreOf(judge, item, { random: random.split(id, at), signal }, (scores) => {
-              aspects = scores;
-            }),
-          Number.isFinite,
-        ),
-      ),
-    );
+    const asked = (judge: Evaluator<JudgedItem>, at: number): Promise<JudgeCall> =>
+      call((signal) => scoreOf(judge, item, { random: random.split(id, at), signal }), Number.isFinite);
+    const each = await Promise.all(judges.map(asked));
     const together = each.length === 1 ? each[0]! : ensembleCall(each, rule);
-    const hasAspects =
-      each.length === 1 && together.outcome === "answered" && Object.keys(aspects).length > 1;
-    await onScore({ id, each, together, ...(hasAspects && { aspects }) });
+    const heads = judges.length === 1 ? [...(judges[0]!.aspects ?? [])] : [];
+    const said = heads.length > 1 ? await Promise.all(heads.map(([, head]) => asked(head, 0))) : [];
+    const aspects = heads.map(([name], h) => [name, said[h]?.value ?? null] as const);
+    await onScore({ id, each, together, ...(said.length > 0 && { aspects: Object.fromEntries(aspects) }) });
   };
   try {
     for await (const named of items) {

@@ -1,14 +1,24 @@
 /** A small judge in this process that is fitted to labels, or to the answers of another judge: logistic regression on the words of a reply. */
 import { z } from "zod";
 import { sigmoid } from "../common/statistics/logistic.ts";
+import { counted } from "../common/text/counted.ts";
+import { sha256 } from "../core/digest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Able, Attempt, Evaluator } from "../core/evaluator.ts";
 import type { Interval } from "../core/interval.ts";
 import { clusteredShare } from "../evaluator/agreement.ts";
+import { aspectJudge } from "../evaluator/aspectJudge.ts";
 import { replyFeatures } from "../evaluator/bias.ts";
 import { type JudgedItem, judgedTrajectory } from "../evaluator/judgedItem.ts";
 import type { JudgedLabel } from "../evaluator/judgeTrial.ts";
-import { groupOf, type Labels, labelsByAspect } from "../evaluator/labels.ts";
+import {
+  groupOf,
+  type Labels,
+  labelsByAspect,
+  type PairLabel,
+  type ReplyLabel,
+  saidBy,
+} from "../evaluator/labels.ts";
 import { difference } from "../helper/bradleyTerry.ts";
 import {
   fitLogistic,
@@ -22,21 +32,23 @@ import type { Features } from "../helper/ridge.ts";
 /** Schema of a fitted judge as JSON. */
 export const fittedJudgeSchema = z.object({
   kind: z.literal("fitted judge"),
-  /** What it was fitted to; a judge of pairs scores only differences. */
+  /** What it was fitted to; a judge of pairs orders the replies to one request, and its score means nothing by itself. */
   labels: z.enum(["pairs", "replies"]),
+  /** Digest of those labels, by {@link digestOfLabels}. */
+  fittedTo: z.string(),
   /** Names of its teachers; none where it was fitted to the labels of people. */
   of: z.array(z.string()),
   heads: z
     .array(
       z.object({
         /** The aspect that it judges. */
-        name: z.string().min(1),
+        name: z.string().min(1).max(100),
         /** Number of labels that it was fitted to. */
         labels: z.int().positive(),
         /** Its part of the score, relative to the others. */
-        weight: z.number().positive(),
+        weight: z.number().positive().max(1e6),
         /** Weights of logistic regression, by feature. */
-        features: z.record(z.string(), z.number()),
+        features: z.record(z.string(), z.number().min(-1e6).max(1e6)),
       }),
     )
     .nonempty()
@@ -46,27 +58,37 @@ export const fittedJudgeSchema = z.object({
 /** A judge with one head for each aspect. Plain JSON. */
 export type FittedJudge = z.output<typeof fittedJudgeSchema>;
 
-/** What fitting came to. */
-export interface Fitted {
+/** A judge that was fitted to the answers of others. */
+export interface Distilled {
   /** Fitted to all answers. */
   readonly judge: FittedJudge;
-  /** Of each label with an answer, that of a judge that was fitted without the label's group. */
+  /** Of each label with an answer, that of a judge that was fitted to other groups and other prompts. */
   readonly heldOut: readonly JudgedLabel[];
   /** Share of those labels with the choice that was fitted. */
   readonly agreement: Interval;
 }
 
-/** A label with the answer that is fitted: the probability that reply a is better, or the score of the reply. */
-interface Taught {
-  /** Place among the labels. */
-  readonly at: number;
-  readonly group: string;
-  readonly row: LogisticRow;
+/** A reward model that was fitted to labels. */
+export interface FittedToLabels {
+  /** Fitted to all labels of its aspects. */
+  readonly judge: FittedJudge;
+  /** The labels of its aspects. */
+  readonly labels: Labels;
+  /** For each of these, what a model says that was fitted to other groups and other prompts. */
+  readonly heldOut: readonly JudgedLabel[];
+  /** Aspects that nothing could be fitted to. */
+  readonly left: readonly { readonly aspect: string; readonly labels: number; readonly why: string }[];
 }
+
+/** After each of the fits. */
+export type OnFit = (done: number, of: number) => Promise<void>;
 
 const folds = 5;
 const settings = { strength: 1e-3, passes: 300, learningRate: 0.05 };
 const wordMark = "word ";
+
+/** The same for the same labels in the same order. */
+export const digestOfLabels = ({ labels }: Labels): string => sha256(JSON.stringify(labels));
 
 /** The words of a reply, whether the request has them too, its length, its markup and its sources. */
 export function featuresOf(asked: string, reply: string): Features {
@@ -83,184 +105,219 @@ export function featuresOf(asked: string, reply: string): Features {
 }
 
 /**
- * Fits a judge with one head to the answers of a teacher, and measures it on labels that it was not fitted to: five times, each
- * time without a fifth of the groups.
+ * Fits a judge with one head to the answers of a teacher, and measures it on labels that it was not fitted to: those of another fifth of
+ * the groups and of another fifth of the prompts.
  * @param of names of the teachers. @throws WhetstoneError `option.range` for answers outside of 0 to 1, or of fewer than five groups.
  */
-export function distilled(labels: Labels, teacher: readonly JudgedLabel[], of: readonly string[]): Fitted {
-  const { features, ...measured } = fitHead(labels, teacher, { where: "--distil", about: "" });
-  const head = { name: "score", labels: measured.agreement.n, weight: 1, features };
-  return { judge: { kind: "fitted judge", labels: labels.kind, of: [...of], heads: [head] }, ...measured };
-}
-
-/**
- * Fits a reward model to what people said: a head for each aspect of the labels, which count equally in the score. It is measured on
- * labels that it was not fitted to, as by {@link distilled}.
- * @param onHead after each head.
- * @throws WhetstoneError `option.range` for an aspect with labels of fewer than five groups, or with the same label each time.
- */
-export async function fittedToLabels(labels: Labels, onHead?: () => Promise<void>): Promise<Fitted> {
-  const heldOut: JudgedLabel[] = [];
-  const heads: FittedJudge["heads"][number][] = [];
-  for (const { aspect, some, places } of labelsByAspect(labels)) {
-    requireBoth(some, aspect);
-    const head = fitHead(some, saidByPeople(some), {
-      where: "--fit",
-      about: ` about ${JSON.stringify(aspect)}`,
-    });
-    heads.push({ name: aspect, labels: places.length, weight: 1, features: head.features });
-    for (const [i, at] of places.entries()) heldOut[at] = head.heldOut[i]!;
-    await onHead?.();
-  }
-  const [first, ...more] = heads;
-  const all = taughtBy(labels, saidByPeople(labels));
+export async function distilled(
+  labels: Labels,
+  teacher: readonly JudgedLabel[],
+  of: readonly string[],
+  onFit?: OnFit,
+): Promise<Distilled> {
+  const taught = taughtBy(labels, teacher);
+  const why = taught.some(({ y }) => y < 0 || y > 1) ? "some lie outside of 0 to 1" : whyUnfit(taught);
+  if (why !== undefined) throw unfit("the judge's answers", why);
+  const plan = planOf(taught);
+  const { features, said } = await fitHead(taught, plan, counting(plan.cells.length + 1, onFit));
   return {
-    judge: { kind: "fitted judge", labels: labels.kind, of: [], heads: [first!, ...more] },
-    heldOut,
-    agreement: agreementOf(all, heldOut),
+    judge: {
+      ...{ kind: "fitted judge", labels: labels.kind, fittedTo: digestOfLabels(labels), of: [...of] },
+      heads: [{ name: "score", labels: taught.length, weight: 1, features }],
+    },
+    heldOut: teacher.map((_, at) => answer(labels.kind, said.get(at))),
+    agreement: clusteredShare(
+      taught.map(({ at, y }) => Math.sign(said.get(at)!.value - 0.5) === Math.sign(y - 0.5)),
+      taught.map(({ label }) => groupOf(label)),
+    ),
   };
 }
 
-/** @throws WhetstoneError `option.range` where replies are all good or all bad: a model of them would say the same of every reply. */
-function requireBoth(labels: Labels, aspect: string): void {
-  if (labels.kind === "pairs" || new Set(labels.labels.map(({ label }) => label)).size > 1) return;
-  throw new WhetstoneError("option.range", {
-    where: "--fit",
-    got: `labels about ${JSON.stringify(aspect)} that are all ${labels.labels[0]!.label}`,
-    expected: "good and bad replies",
-    fix: "Give labels of both, or leave this aspect out.",
+/**
+ * Fits a reward model to what people said: a head for each aspect of the labels, which count equally in the score. It is measured as by
+ * {@link distilled}. An aspect with labels of fewer than five groups or prompts, or with the same label each time, is left out.
+ * @throws WhetstoneError `option.range` where no aspect is left.
+ */
+export async function fittedToLabels(labels: Labels, onFit?: OnFit): Promise<FittedToLabels> {
+  const aspects = labelsByAspect(labels).map(({ aspect, some, places }) => {
+    const taught = taughtBy(
+      some,
+      some.labels.map((label) => answer(some.kind, { value: saidBy(label), ms: 0 })),
+    );
+    const allSame =
+      some.kind === "pairs" ? taught.every(({ y }) => y === 0.5) : new Set(taught.map(({ y }) => y)).size < 2;
+    const why = allSame ? "all say the same" : whyUnfit(taught);
+    return { aspect, some, places, taught, why, plan: planOf(taught) };
   });
+  const fitting = aspects.filter(({ why }) => why === undefined);
+  const [none] = aspects;
+  if (fitting.length === 0) throw unfit(`labels about ${JSON.stringify(none!.aspect)}`, none!.why!);
+  const fits = fitting.reduce((sum, { plan }) => sum + plan.cells.length + 1, 0);
+  const count = counting(fits, onFit);
+  const heads: FittedJudge["heads"][number][] = [];
+  const said = new Map<number, Said>();
+  for (const { aspect, places, taught, plan } of fitting) {
+    const head = await fitHead(taught, plan, count);
+    heads.push({ name: aspect, labels: taught.length, weight: 1, features: head.features });
+    for (const [at, one] of head.said) said.set(places[at]!, one);
+  }
+  const kept = [...said.keys()].sort((a, b) => a - b);
+  const [first, ...more] = heads;
+  return {
+    judge: {
+      ...{ kind: "fitted judge", labels: labels.kind, fittedTo: digestOfLabels(labels), of: [] },
+      heads: [first!, ...more],
+    },
+    labels: { kind: labels.kind, labels: kept.map((at) => labels.labels[at]!) } as Labels,
+    heldOut: kept.map((at) => answer(labels.kind, said.get(at))),
+    left: aspects.flatMap(({ aspect, places, why }) =>
+      why === undefined ? [] : [{ aspect, labels: places.length, why }],
+    ),
+  };
 }
 
-/** Labels as the answers of a judge that is always right. */
-const saidByPeople = (labels: Labels): readonly JudgedLabel[] => {
-  const said = (value: number) => ({ outcome: "answered", value, ms: 0 }) as const;
-  if (labels.kind === "replies")
-    return labels.labels.map(({ label }) => ({ forward: said(label), repeats: [] }));
-  return labels.labels.map(({ preferred }) => {
-    const value = said({ a: 1, b: 0, tie: 0.5 }[preferred]);
-    return { forward: value, backward: value, repeats: [] };
-  });
-};
+/** A label with the answer that is fitted: the probability that reply a is better, or the score of the reply. */
+interface Taught {
+  /** Place among the labels. */
+  readonly at: number;
+  readonly label: PairLabel | ReplyLabel;
+  readonly y: number;
+}
 
-const agreementOf = (taught: readonly Taught[], heldOut: readonly JudgedLabel[]): Interval =>
-  clusteredShare(
-    taught.map(({ at, row }) => Math.sign(heldOut[at]!.forward.value! - 0.5) === Math.sign(row.y - 0.5)),
-    taught.map(({ group }) => group),
-  );
-
-/** One head, and what it says of labels of groups that it was not fitted to. */
-function fitHead(
-  labels: Labels,
-  teacher: readonly JudgedLabel[],
-  { where, about }: { readonly where: string; readonly about: string },
-): Omit<Fitted, "judge"> & { readonly features: Record<string, number> } {
-  const taught = withoutLoneWords(taughtBy(labels, teacher));
-  const groups = [...new Set(taught.map(({ group }) => group))];
-  if (groups.length < folds || taught.some(({ row }) => row.y < 0 || row.y > 1)) {
-    throw new WhetstoneError("option.range", {
-      where,
-      got: groups.length < folds ? `labels of ${groups.length} groups${about}` : "scores outside of 0 to 1",
-      expected: `answers from 0 to 1, on labels of ${folds} groups or more`,
-      fix: "Give more labels, or put the scores on that scale.",
-    });
-  }
-  const fold = new Map(groups.map((group, i) => [group, i % folds]));
-  const fit = (some: readonly Taught[]): LogisticWeights =>
-    fitLogistic(
-      some.map(({ row }) => row),
-      new Map(),
-      settings,
-    );
-  const fitted = Array.from({ length: folds }, (_, own) =>
-    fit(taught.filter(({ group }) => fold.get(group) !== own)),
-  );
-  const said = new Map(
-    taught.map(({ at, group, row }) => {
-      const began = performance.now();
-      const value = sigmoid(oddsOf(fitted[fold.get(group)!]!, row.x));
-      return [at, { outcome: "answered", value, ms: performance.now() - began } as const];
-    }),
-  );
-  const unasked = { outcome: "not asked", ms: 0 } as const;
-  // a fitted judge has no preference for a position: the answer is the same in both orders
-  const heldOut = teacher.map((_, at): JudgedLabel => {
-    const forward = said.get(at) ?? unasked;
-    return { forward, ...(labels.kind === "pairs" && { backward: forward }), repeats: [] };
-  });
-  return { features: Object.fromEntries(fit(taught)), heldOut, agreement: agreementOf(taught, heldOut) };
+/** What a judge said that was fitted to other labels. */
+interface Said {
+  readonly value: number;
+  readonly ms: number;
 }
 
 function taughtBy(labels: Labels, teacher: readonly JudgedLabel[]): readonly Taught[] {
-  if (labels.kind === "pairs") {
-    return labels.labels.flatMap((label, at) => {
-      const [forward, backward] = [teacher[at]!.forward.value, teacher[at]!.backward?.value];
-      if (forward === undefined || backward === undefined) return [];
-      const x = difference(featuresOf(label.prompt, label.a), featuresOf(label.prompt, label.b));
-      return [{ at, group: groupOf(label), row: { x, y: (forward + backward) / 2, weight: 1 } }];
-    });
-  }
   return labels.labels.flatMap((label, at) => {
-    const y = teacher[at]!.forward.value;
-    if (y === undefined) return [];
-    const x = withIntercept(featuresOf(label.prompt, label.reply));
-    return [{ at, group: groupOf(label), row: { x, y, weight: 1 } }];
+    const { forward, backward = forward } = teacher[at]!;
+    if (forward.value === undefined || backward.value === undefined) return [];
+    return [{ at, label, y: (forward.value + backward.value) / 2 }];
   });
 }
 
-/** Leaves out words of one group alone: they say nothing about others, and a file should not hold one person's words. */
-function withoutLoneWords(taught: readonly Taught[]): readonly Taught[] {
+/** A fitted judge has no preference for a position: the answer is the same in both orders. */
+function answer(kind: Labels["kind"], said: Said | undefined): JudgedLabel {
+  const forward = said
+    ? ({ outcome: "answered", ...said } as const)
+    : ({ outcome: "not asked", ms: 0 } as const);
+  return { forward, ...(kind === "pairs" && { backward: forward }), repeats: [] };
+}
+
+const keysOf = ({ label }: Taught) => ({ group: groupOf(label), prompt: label.prompt });
+
+/** Why labels cannot be fitted and measured; undefined where they can. */
+function whyUnfit(taught: readonly Taught[]): string | undefined {
+  for (const key of ["group", "prompt"] as const) {
+    const found = new Set(taught.map((one) => keysOf(one)[key])).size;
+    if (found < folds) return `they are of ${counted(found, key)}, and ${folds} are needed`;
+  }
+  return undefined;
+}
+
+const unfit = (what: string, why: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "labels",
+    got: `${what}: ${why}`,
+    expected: `good and bad ones, from 0 to 1, of ${folds} prompts and ${folds} groups or more (a group is what "group" says, such as a person; by default a prompt)`,
+    fix: "Give more labels.",
+  });
+
+interface Plan {
+  /** Of each label: its fold among the groups, and among the prompts. */
+  readonly folds: readonly (readonly [group: number, prompt: number])[];
+  /** The folds that occur together. */
+  readonly cells: readonly (readonly [group: number, prompt: number])[];
+}
+
+/** Labels of one person and labels of one prompt depend on each other: what is measured shares neither with what is fitted. */
+function planOf(taught: readonly Taught[]): Plan {
+  const placed = (key: "group" | "prompt"): readonly number[] => {
+    const all = taught.map((one) => keysOf(one)[key]);
+    const fold = new Map([...new Set(all)].map((one, i) => [one, i % folds]));
+    return all.map((one) => fold.get(one)!);
+  };
+  const [groups, prompts] = [placed("group"), placed("prompt")];
+  const both = groups.map((group, i) => [group, prompts[i]!] as const);
+  return { folds: both, cells: [...new Map(both.map((cell) => [cell.join(), cell])).values()] };
+}
+
+/** Counts fits. */
+function counting(of: number, onFit?: OnFit): () => Promise<void> {
+  let done = 0;
+  return async () => await onFit?.(++done, of);
+}
+
+/** One head, and what it says of labels that it was not fitted to, by their places. */
+async function fitHead(
+  taught: readonly Taught[],
+  plan: Plan,
+  fitted: () => Promise<void>,
+): Promise<{ readonly features: Record<string, number>; readonly said: ReadonlyMap<number, Said> }> {
+  const rows = taught.map(({ label, y }): LogisticRow => ({ x: featuresIn(label), y, weight: 1 }));
+  const groups = taught.map((one) => keysOf(one).group);
+  const fit = async (some: readonly number[]): Promise<LogisticWeights> => {
+    const weights = fitLogistic(
+      withoutLoneWords(some.map((i) => ({ row: rows[i]!, group: groups[i]! }))),
+      new Map(),
+      settings,
+    );
+    await fitted();
+    return weights;
+  };
+  const said = new Map<number, Said>();
+  const places = taught.map((_, i) => i);
+  for (const [group, prompt] of plan.cells) {
+    const isIn = (i: number) => [plan.folds[i]![0] === group, plan.folds[i]![1] === prompt] as const;
+    const weights = await fit(places.filter((i) => !isIn(i)[0] && !isIn(i)[1]));
+    for (const i of places.filter((one) => isIn(one)[0] && isIn(one)[1])) {
+      const began = performance.now();
+      const value = sigmoid(oddsOf(weights, featuresIn(taught[i]!.label)));
+      said.set(taught[i]!.at, { value, ms: performance.now() - began });
+    }
+  }
+  return { features: Object.fromEntries(await fit(places)), said };
+}
+
+const featuresIn = (label: PairLabel | ReplyLabel): Features =>
+  "reply" in label
+    ? withIntercept(featuresOf(label.prompt, label.reply))
+    : difference(featuresOf(label.prompt, label.a), featuresOf(label.prompt, label.b));
+
+/** Leaves out words that only one group used: they say nothing about others. */
+function withoutLoneWords(
+  all: readonly { readonly row: LogisticRow; readonly group: string }[],
+): readonly LogisticRow[] {
   const first = new Map<string, string>();
   const common = new Set<string>();
-  for (const { group, row } of taught) {
+  for (const { group, row } of all) {
     for (const name of Object.keys(row.x)) {
       if (!first.has(name)) first.set(name, group);
       else if (first.get(name) !== group) common.add(name);
     }
   }
-  return taught.map((one) => ({
-    ...one,
-    row: {
-      ...one.row,
-      x: Object.fromEntries(
-        Object.entries(one.row.x).filter(([name]) => !name.startsWith(wordMark) || common.has(name)),
-      ),
-    },
+  const isKept = (name: string): boolean => !name.startsWith(wordMark) || common.has(name);
+  return all.map(({ row }) => ({
+    ...row,
+    x: Object.fromEntries(Object.entries(row.x).filter(([name]) => isKept(name))),
   }));
 }
 
-/**
- * A fitted judge as an evaluator. It scores each aspect: the head's probability, times its part of the score, so that they add up to a
- * number from 0 to 1. One that was fitted to pairs orders the replies to one request; ½ means nothing by itself there.
- */
-export function judgeFrom({ of, heads }: FittedJudge): Able<"compare" | "score", JudgedItem> {
-  const total = heads.reduce((sum, { weight }) => sum + weight, 0);
-  const parts = heads.map(({ name, weight, features }) => ({
-    name,
-    part: weight / total,
-    weights: new Map(Object.entries(features)),
-  }));
-  const xOf = ({ asked, reply }: JudgedItem): Features => withIntercept(featuresOf(asked, reply));
-  return {
-    name:
-      of.length > 0
-        ? `student of ${of.join(", ")}`
-        : `reward model of ${heads.map(({ name }) => name).join(", ")}`,
-    compare: async (first, second) => {
-      const [a, b] = [xOf(first), xOf(second)];
-      return parts.reduce(
-        (sum, { part, weights }) => sum + part * sigmoid(oddsOf(weights, a) - oddsOf(weights, b)),
-        0,
-      );
-    },
-    score: async (items) =>
-      items.map((item) => {
-        const x = xOf(item);
-        return Object.fromEntries(
-          parts.map(({ name, part, weights }) => [name, part * sigmoid(oddsOf(weights, x))]),
-        );
-      }),
-  };
+/** A fitted judge as an evaluator, with its heads as {@link aspectJudge} puts them together. */
+export function judgeFrom({ of, labels, heads }: FittedJudge): Able<"compare" | "score", JudgedItem> {
+  const weights = heads.map(({ features }) => new Map(Object.entries(features)));
+  const name =
+    of.length > 0
+      ? `student of ${of.join(", ")}`
+      : `reward model of ${heads.map((head) => head.name).join(", ")}`;
+  return aspectJudge(name, labels, heads, async (items) =>
+    items.map(({ asked, reply }) => {
+      const x = withIntercept(featuresOf(asked, reply));
+      return weights.map((one) => oddsOf(one, x));
+    }),
+  );
 }
 
 /** A judge of requests with their replies as one of attempts, for training. An attempt without an action has no score. */

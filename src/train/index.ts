@@ -10,8 +10,9 @@ export { type ConfigOptions, type RunConfig, resolveConfig } from "./config.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
 export {
-  type Fitted,
+  type Distilled,
   type FittedJudge,
+  type FittedToLabels,
   fittedJudgeSchema,
   fittedToLabels,
   judgeFrom,
