@@ -53,7 +53,7 @@ function git(...args: readonly string[]): string {
 }
 
 /** Those that matrix products can use: ratios between libraries differ with them. Unknown where there is no /proc. */
-function instructionSets(): string {
+export function instructionSets(): string {
   const file = "/proc/cpuinfo";
   const flags = existsSync(file)
     ? (/^(?:flags|Features)\s*:(.*)$/m.exec(readFileSync(file, "utf8"))?.[1] ?? "")
@@ -66,13 +66,18 @@ function instructionSets(): string {
   );
 }
 
+/** The commit of the code that is measured. */
+export function measuredCommit(): string {
+  const changed = git("status", "--porcelain", "--", "src") !== "";
+  return `${git("rev-parse", "--short", "HEAD")}${changed ? " with changes" : ""}`;
+}
+
 /** Where and when: stored with every case. */
 function machine(threads: number, versions: Readonly<Record<string, string>>): Json {
   const require = createRequire(import.meta.url);
-  const changed = git("status", "--porcelain", "--", "src") !== "";
   return {
     date: new Date().toISOString(),
-    commit: `${git("rev-parse", "--short", "HEAD")}${changed ? " with changes" : ""}`,
+    commit: measuredCommit(),
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     instructions: instructionSets(),
     cores: availableParallelism(),

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { RunEvent } from "../../src/train/events.ts";
+import { instructionSets, measuredCommit } from "../report.ts";
 
 const root = join(import.meta.dirname, "../..");
 const main = join(root, "src/cli/main.ts");
@@ -24,6 +25,9 @@ export interface Trained {
   readonly command: string;
   readonly machine: string;
   readonly date: string;
+  /** Rows before 2026-11-29 have neither of these. */
+  readonly instructions?: string;
+  readonly commit?: string;
   /** Of training alone, and of the whole command. */
   readonly trainingMinutes: number;
   readonly minutes: number;
@@ -99,6 +103,8 @@ export async function trained(model: string, { options, before }: Training, seed
       command: `whetstone train ${options} --model ${before === undefined ? basename(model) : from} --seed ${seed}`,
       machine: `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores`,
       date: new Date().toISOString(),
+      instructions: instructionSets(),
+      commit: measuredCommit(),
       trainingMinutes: training / 60,
       minutes: (performance.now() - began) / 60_000,
       iterations: done.iterations,

@@ -151,7 +151,8 @@ export async function fittedToLabels(labels: Labels, onFit?: OnFit): Promise<Fit
   });
   const fitting = aspects.filter(({ why }) => why === undefined);
   const [none] = aspects;
-  if (fitting.length === 0) throw unfit(`labels about ${JSON.stringify(none!.aspect)}`, none!.why!);
+  if (!none) throw unfit("no labels", "nothing to fit");
+  if (fitting.length === 0) throw unfit(`labels about ${JSON.stringify(none.aspect)}`, none.why!);
   const fits = fitting.reduce((sum, { plan }) => sum + plan.cells.length + 1, 0);
   const count = counting(fits, onFit);
   const heads: FittedJudge["heads"][number][] = [];

@@ -117,3 +117,26 @@ test("resuming a run that is done changes nothing", async () => {
   assert.deepEqual(await traceOf(root), expected);
   await assert.rejects(runIn(root, settings("tabular")), withCode("run.exists", /--resume/));
 });
+
+test("a budget is one of training: the evaluation before it, however long, leaves it whole", async () => {
+  let slow = true;
+  const environment = watched(echo(), async (task) => {
+    if (slow && task.id.startsWith("echo/test/")) await new Promise((go) => setTimeout(go, 1500));
+  });
+  const began = performance.now();
+  const { summary } = await runIn(
+    folder(),
+    { ...settings("tabular"), ...{ environment, concurrency: 1, iterations: 1, budgetSeconds: 4 } },
+    { onEvent: (event) => void (event.type === "evaluation" && (slow = false)) },
+  );
+  assert.ok(performance.now() - began > 4000);
+  assert.equal(summary.iterations, 1);
+});
+
+test("a run whose every prompt fills the context is refused, and told how long the context has to be", async () => {
+  const options = { ...settings("tabular"), contextTokens: 2, warmStart: false as const };
+  await assert.rejects(
+    runIn(folder(), options),
+    /fill the context of 2 tokens.*Set --context-tokens above 4/s,
+  );
+});
