@@ -96,7 +96,7 @@ async function kills(folder: string, options: RunOptions): Promise<{ section: st
   const section = [
     "## Killed and resumed",
     "",
-    `${basename(options.model)}, LoRA of rank 8, GRPO, 2 tasks × 4 replies of at most 16 tokens, ${options.iterations} iterations; ${machine}. The process is killed with SIGKILL five times and resumed; its weights at the end are ${same ? "**those of the run that nobody killed, bit by bit**" : "**others**"}.`,
+    `${basename(options.model)}, LoRA of rank 8, GRPO on 13 words for numbers, 2 tasks × 4 replies of at most 16 tokens, ${options.iterations} iterations; ${machine}. The process is killed with SIGKILL five times and resumed; its weights at the end are ${same ? "**those of the run that nobody killed, bit by bit**" : "**others**"}.`,
     "",
     "| kill | when | last iteration reported before it |",
     "| --- | --- | --- |",
@@ -121,7 +121,7 @@ async function long(folder: string, options: RunOptions): Promise<{ section: str
   const section = [
     "## A long run",
     "",
-    `${basename(options.model)}, LoRA of rank 8, GRPO, 2 tasks × 4 replies of at most 16 tokens; ${machine}.`,
+    `${basename(options.model)}, LoRA of rank 8, GRPO on 13 words for numbers, 2 tasks × 4 replies of at most 16 tokens; ${machine}.`,
     "",
     "| | |",
     "| --- | --: |",
