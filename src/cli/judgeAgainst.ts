@@ -8,15 +8,15 @@ import { randomStream } from "../core/random.ts";
 import { type EnsembleRule, ensembleTrial } from "../evaluator/ensemble.ts";
 import { judgeReport } from "../evaluator/judgeReport.ts";
 import { type JudgedLabel, judgeTrial } from "../evaluator/judgeTrial.ts";
-import type { Labels } from "../evaluator/labels.ts";
-import { type Distilled, digestOfLabels, distilled } from "../train/fittedJudge.ts";
+import { type Labels, labelsByAspect } from "../evaluator/labels.ts";
+import { type Distilled, digestOf, distilled, requireEnough } from "../train/fittedJudge.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { spendLine } from "./chat.ts";
 import { fitProgress, isFittedFile, readFitted, requireFittedFile, writeFitted } from "./fittedFile.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { type FittedCalibration, fitCalibration, requireFittable } from "./judgeCalibration.ts";
 import { aspectLines, aspectReports, besideByAspect, statedReport, whyOf } from "./judgeReportLines.ts";
-import { type JudgeFlags, judgePanel, judgeVersion, requireOneJudge } from "./judges.ts";
+import { type JudgeFlags, judgePanel, judgeVersion, requireOneHead, requireOneJudge } from "./judges.ts";
 import { labelsFrom } from "./labelSource.ts";
 import { statedNumber } from "./numbers.ts";
 import { folded, type Io, interval, lateProgress, number } from "./output.ts";
@@ -47,7 +47,10 @@ export async function against(
   const labels = await labelsFrom(file, options.labels);
   requireFiles(options, labels);
   const panel = await judgePanel(options, labels.kind === "pairs" ? "compare" : "score");
-  if (options.fitCalibration !== undefined) requireOneJudge(panel, "--fit-calibration");
+  if (options.fitCalibration !== undefined) {
+    requireOneJudge(panel, "--fit-calibration");
+    requireOneHead(panel, "--fit-calibration");
+  }
   await warnOfOwnLabels(
     [...(options.evaluator === undefined ? [] : [options.evaluator]), ...options.judge],
     labels,
@@ -175,19 +178,35 @@ function sayTrials({ labels, trials, whole, names, rule, student, file }: Asked,
   );
 }
 
-/** Says that a judge in a file was fitted to these very labels. */
-async function warnOfOwnLabels(files: readonly string[], labels: Labels, io: Io): Promise<void> {
+/** Says that a judge in a file was fitted to some of these very labels. */
+async function warnOfOwnLabels(files: readonly string[], { labels }: Labels, io: Io): Promise<void> {
   for (const file of files.filter(isFittedFile)) {
-    if ((await readFitted(file)).fittedTo !== digestOfLabels(labels)) continue;
+    const own = new Set((await readFitted(file)).fittedTo);
+    const fitted = labels.filter((label) => own.has(digestOf(label))).length;
+    if (fitted === 0) continue;
     io.error(
-      `whetstone: ${file} was fitted to these labels: how it does on others is what was reported when it was fitted, and not what follows.`,
+      `whetstone: ${file} was fitted to ${fitted} of these ${counted(labels.length, "label")}: how it does on others is what was reported when it was fitted, and not what follows.`,
     );
   }
 }
 
 /** Refuses files that cannot be written before a judge is asked. */
 function requireFiles({ distil: student, fitCalibration: correction }: AgainstFlags, labels: Labels): void {
-  if (student !== undefined) requireFittedFile(student, "--distil");
+  const flag =
+    student !== undefined ? "--distil" : correction !== undefined ? "--fit-calibration" : undefined;
+  const aspects = labelsByAspect(labels).length;
+  if (flag !== undefined && aspects > 1) {
+    throw new WhetstoneError("option.range", {
+      where: flag,
+      got: `labels of ${aspects} aspects`,
+      expected: "labels of one: it fits one number",
+      fix: "Give the labels of one aspect, or fit a head for each with --fit.",
+    });
+  }
+  if (student !== undefined) {
+    requireFittedFile(student, "--distil");
+    requireEnough(labels);
+  }
   if (correction !== undefined) requireFittable(correction, labels);
   if (student === undefined || correction === undefined || resolve(student) !== resolve(correction)) return;
   throw new WhetstoneError("option.range", {

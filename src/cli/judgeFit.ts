@@ -29,7 +29,7 @@ export async function fit(what: string, { fit: file, labels: kind }: FitFlags, i
       type: "reward model",
       file,
       version,
-      of: what,
+      against: what,
       kind: labels.kind,
       labels: labels.labels.length,
       left,

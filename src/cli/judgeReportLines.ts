@@ -5,7 +5,7 @@ import type { Interval } from "../core/interval.ts";
 import type { Bias } from "../evaluator/bias.ts";
 import { type Calibration, type JudgeReport, judgeReport } from "../evaluator/judgeReport.ts";
 import type { JudgedLabel } from "../evaluator/judgeTrial.ts";
-import { type Labels, labelsByAspect } from "../evaluator/labels.ts";
+import { aspectOf, type Labels, labelsByAspect } from "../evaluator/labels.ts";
 import { effectText } from "./effectText.ts";
 import { folded, type Io, interval, number, percent, roomOf, table } from "./output.ts";
 
@@ -59,7 +59,10 @@ export function aspectLines(
   io: Io,
 ): readonly string[] {
   const [only, ...more] = aspects;
-  if (only && more.length === 0) return reportLines(only[1], kind, io);
+  if (only && more.length === 0) {
+    const [aspect, report] = only;
+    return [...(aspect === aspectOf({}) ? [] : [`${oneLine(aspect)}:`]), ...reportLines(report, kind, io)];
+  }
   return [
     ...beside(aspects, io, "aspect"),
     ...aspects.flatMap(([aspect, report]) => ["", `${oneLine(aspect)}:`, ...reportLines(report, kind, io)]),

@@ -30,6 +30,8 @@ export interface JudgePanel {
   readonly names: readonly string[];
   /** What makes each the same one, for work that goes on: a module's text, a model with its address and its rubric. */
   readonly identities: readonly string[];
+  /** Whether one of them has a head for each of several aspects. */
+  readonly hasHeads: boolean;
   /** The judges, and what the model behind an API has cost until then. */
   ready(
     stop: AbortSignal,
@@ -55,6 +57,7 @@ export async function judgePanel(flags: JudgeFlags, ability: "compare" | "score"
   const panel: JudgePanel = {
     names: [...files, ...(chat === undefined ? [] : [flags.model ?? "chat"])],
     identities: [...texts.map(digest), ...(chat === undefined ? [] : [chat])],
+    hasHeads: modules.some(({ aspects }) => aspects !== undefined && aspects.size > 1),
     ready(stop, calls) {
       const model: Chat | undefined = chat === undefined ? undefined : chatOf(flags, stop, calls);
       return {
@@ -71,6 +74,7 @@ const digest = (text: Buffer | string): string => createHash("sha256").update(te
 /** The one judge of a panel, with its scores corrected by a file. */
 async function corrected(panel: JudgePanel, file: string, ability: "compare" | "score"): Promise<JudgePanel> {
   requireOneJudge(panel, "--calibration");
+  requireOneHead(panel, "--calibration");
   if (ability === "compare") {
     throw new WhetstoneError("option.range", {
       where: "--calibration",
@@ -84,6 +88,7 @@ async function corrected(panel: JudgePanel, file: string, ability: "compare" | "
   return {
     names: panel.names,
     identities: [...panel.identities, digest(JSON.stringify(calibration))],
+    hasHeads: false,
     ready(stop, calls) {
       const { judges, spent } = panel.ready(stop, calls);
       return { judges: judges.map((judge) => correctedJudge(judge, calibration.correction)), spent };
@@ -109,6 +114,17 @@ export function requireOneJudge({ names }: JudgePanel, flag: string): void {
     got: counted(names.length, "judge"),
     expected: "one judge",
     fix: "Run the command once for each judge.",
+  });
+}
+
+/** @throws WhetstoneError `option.range` for a judge with several heads: a correction is of one number. */
+export function requireOneHead({ hasHeads }: JudgePanel, flag: string): void {
+  if (!hasHeads) return;
+  throw new WhetstoneError("option.range", {
+    where: flag,
+    got: "a judge with several heads",
+    expected: "a judge of one number, as that is what is corrected",
+    fix: "Fit a judge to the labels of one aspect.",
   });
 }
 

@@ -6,6 +6,11 @@ import { z } from "zod";
 import { replaceFile, requireNewFile } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 
+const isScores = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.values(value).every((x) => x === null || typeof x === "number");
+
 const row = z.object({
   id: z.string(),
   /** Null where no score came. */
@@ -13,7 +18,7 @@ const row = z.object({
   outcome: z.enum(["answered", "failed", "timed out", "off schema", "not asked", "abstained"]),
   why: z.string().optional(),
   /** The score of each aspect, of a judge that has several. */
-  aspects: z.record(z.string(), z.number().nullable()).optional(),
+  aspects: z.custom<Readonly<Record<string, number | null>>>(isScores).optional(), // a record would lose "__proto__"
   /** The score of each judge, where there are several. */
   judges: z.array(z.number().nullable()).optional(),
 });

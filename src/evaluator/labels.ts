@@ -73,6 +73,10 @@ export const groupOf = ({
 export const saidBy = (label: PairLabel | ReplyLabel): number =>
   "label" in label ? label.label : { a: 1, b: 0, tie: 0.5 }[label.preferred];
 
+/** The replies that a label is about, that called a first. */
+export const repliesIn = (label: PairLabel | ReplyLabel): readonly string[] =>
+  "reply" in label ? [label.reply] : [label.a, label.b];
+
 /** What a label is about. */
 export const aspectOf = ({ aspect = "overall" }: { readonly aspect?: string | undefined }): string => aspect;
 

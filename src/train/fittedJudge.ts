@@ -12,11 +12,13 @@ import { replyFeatures } from "../evaluator/bias.ts";
 import { type JudgedItem, judgedTrajectory } from "../evaluator/judgedItem.ts";
 import type { JudgedLabel } from "../evaluator/judgeTrial.ts";
 import {
+  aspectOf,
   groupOf,
   type Labels,
   labelsByAspect,
   type PairLabel,
   type ReplyLabel,
+  repliesIn,
   saidBy,
 } from "../evaluator/labels.ts";
 import { difference } from "../helper/bradleyTerry.ts";
@@ -34,15 +36,15 @@ export const fittedJudgeSchema = z.object({
   kind: z.literal("fitted judge"),
   /** What it was fitted to; a judge of pairs orders the replies to one request, and its score means nothing by itself. */
   labels: z.enum(["pairs", "replies"]),
-  /** Digest of those labels, by {@link digestOfLabels}. */
-  fittedTo: z.string(),
+  /** Digests of those labels, by {@link digestOf}. */
+  fittedTo: z.array(z.string()),
   /** Names of its teachers; none where it was fitted to the labels of people. */
   of: z.array(z.string()),
   heads: z
     .array(
       z.object({
         /** The aspect that it judges. */
-        name: z.string().min(1).max(100),
+        name: z.string().min(1),
         /** Number of labels that it was fitted to. */
         labels: z.int().positive(),
         /** Its part of the score, relative to the others. */
@@ -62,7 +64,7 @@ export type FittedJudge = z.output<typeof fittedJudgeSchema>;
 export interface Distilled {
   /** Fitted to all answers. */
   readonly judge: FittedJudge;
-  /** Of each label with an answer, that of a judge that was fitted to other groups and other prompts. */
+  /** Of each label, the answer of a judge that was fitted to other groups and other prompts. */
   readonly heldOut: readonly JudgedLabel[];
   /** Share of those labels with the choice that was fitted. */
   readonly agreement: Interval;
@@ -87,8 +89,9 @@ const folds = 5;
 const settings = { strength: 1e-3, passes: 300, learningRate: 0.05 };
 const wordMark = "word ";
 
-/** The same for the same labels in the same order. */
-export const digestOfLabels = ({ labels }: Labels): string => sha256(JSON.stringify(labels));
+/** The same for labels of the same replies about the same aspect. */
+export const digestOf = (label: PairLabel | ReplyLabel): string =>
+  sha256(JSON.stringify([label.prompt, ...repliesIn(label), aspectOf(label)])).slice(0, 12);
 
 /** The words of a reply, whether the request has them too, its length, its markup and its sources. */
 export function featuresOf(asked: string, reply: string): Features {
@@ -105,9 +108,9 @@ export function featuresOf(asked: string, reply: string): Features {
 }
 
 /**
- * Fits a judge with one head to the answers of a teacher, and measures it on labels that it was not fitted to: those of another fifth of
- * the groups and of another fifth of the prompts.
- * @param of names of the teachers. @throws WhetstoneError `option.range` for answers outside of 0 to 1, or of fewer than five groups.
+ * Fits a judge with one head to the answers of a teacher, whatever the labels are about. Each label is also answered by a judge that was
+ * fitted without its fifth of the groups and its fifth of the prompts; there is none where nothing is left to fit.
+ * @param of names of the teachers. @throws WhetstoneError `option.range` for answers outside of 0 to 1, or as {@link requireEnough}.
  */
 export async function distilled(
   labels: Labels,
@@ -120,15 +123,16 @@ export async function distilled(
   if (why !== undefined) throw unfit("the judge's answers", why);
   const plan = planOf(taught);
   const { features, said } = await fitHead(taught, plan, counting(plan.cells.length + 1, onFit));
+  const measured = taught.filter(({ at }) => said.has(at));
   return {
     judge: {
-      ...{ kind: "fitted judge", labels: labels.kind, fittedTo: digestOfLabels(labels), of: [...of] },
+      ...{ kind: "fitted judge", labels: labels.kind, fittedTo: labels.labels.map(digestOf), of: [...of] },
       heads: [{ name: "score", labels: taught.length, weight: 1, features }],
     },
     heldOut: teacher.map((_, at) => answer(labels.kind, said.get(at))),
     agreement: clusteredShare(
-      taught.map(({ at, y }) => Math.sign(said.get(at)!.value - 0.5) === Math.sign(y - 0.5)),
-      taught.map(({ label }) => groupOf(label)),
+      measured.map(({ at, y }) => Math.sign(said.get(at)!.value - 0.5) === Math.sign(y - 0.5)),
+      measured.map(({ label }) => groupOf(label)),
     ),
   };
 }
@@ -166,7 +170,7 @@ export async function fittedToLabels(labels: Labels, onFit?: OnFit): Promise<Fit
   const [first, ...more] = heads;
   return {
     judge: {
-      ...{ kind: "fitted judge", labels: labels.kind, fittedTo: digestOfLabels(labels), of: [] },
+      ...{ kind: "fitted judge", labels: labels.kind, fittedTo: labels.labels.map(digestOf), of: [] },
       heads: [first!, ...more],
     },
     labels: { kind: labels.kind, labels: kept.map((at) => labels.labels[at]!) } as Labels,
@@ -208,6 +212,12 @@ function answer(kind: Labels["kind"], said: Said | undefined): JudgedLabel {
 }
 
 const keysOf = ({ label }: Taught) => ({ group: groupOf(label), prompt: label.prompt });
+
+/** @throws WhetstoneError `option.range` for labels of fewer than five groups, or of fewer than five prompts. */
+export function requireEnough(labels: Labels): void {
+  const why = whyUnfit(labels.labels.map((label, at) => ({ label, at, y: saidBy(label) })));
+  if (why !== undefined) throw unfit("labels", why);
+}
 
 /** Why labels cannot be fitted and measured; undefined where they can. */
 function whyUnfit(taught: readonly Taught[]): string | undefined {
@@ -272,7 +282,9 @@ async function fitHead(
   const places = taught.map((_, i) => i);
   for (const [group, prompt] of plan.cells) {
     const isIn = (i: number) => [plan.folds[i]![0] === group, plan.folds[i]![1] === prompt] as const;
-    const weights = await fit(places.filter((i) => !isIn(i)[0] && !isIn(i)[1]));
+    const others = places.filter((i) => !isIn(i)[0] && !isIn(i)[1]);
+    if (others.length === 0) continue;
+    const weights = await fit(others);
     for (const i of places.filter((one) => isIn(one)[0] && isIn(one)[1])) {
       const began = performance.now();
       const value = sigmoid(oddsOf(weights, featuresIn(taught[i]!.label)));

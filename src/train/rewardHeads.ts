@@ -10,7 +10,14 @@ import { randomStream, shuffled } from "../core/random.ts";
 import type { Engine } from "../engine/engine.ts";
 import { aspectJudge } from "../evaluator/aspectJudge.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
-import { aspectOf, type Labels, type PairLabel, type ReplyLabel, saidBy } from "../evaluator/labels.ts";
+import {
+  aspectOf,
+  type Labels,
+  type PairLabel,
+  type ReplyLabel,
+  repliesIn,
+  saidBy,
+} from "../evaluator/labels.ts";
 
 /** Settings of {@link trainRewardHeads}. */
 export interface RewardHeadsOptions {
@@ -104,9 +111,6 @@ const nothingToFit = (got: string): WhetstoneError =>
     expected: "labels that fit into the context, and one or more in a step",
     fix: "Raise contextTokens, or give other labels.",
   });
-
-const repliesIn = (label: PairLabel | ReplyLabel): readonly string[] =>
-  "reply" in label ? [label.reply] : [label.a, label.b];
 
 /** Labels by what they are about; those of several people are averaged. */
 function examplesOf({ labels }: Labels, codec: Codec): readonly Example[] {

@@ -71,7 +71,7 @@ test("each aspect of labels has a head of its own, measured on labels that it wa
   for (const aspect of aspects) assert.ok(seen[aspect].auc.mean > 0.97, JSON.stringify(seen));
   assert.doesNotMatch(against.err, /was fitted/);
   const own = await inProcess(["judge", "--against", labels, "--evaluator", file, "--json"]);
-  assert.match(own.err, /reward\.json was fitted to these labels/);
+  assert.match(own.err, /reward\.json was fitted to 300 of these 300 labels/);
 });
 
 test("labels without a pattern give a model that is no better than a coin where it was not fitted", async () => {
@@ -244,6 +244,34 @@ test("what cannot be fitted is one clear line, and no file", async () => {
     preferred: "tie",
   }));
   await refused(["--against", written("ties.jsonl", ties), ...none], /all say the same/);
+  // a correction, or a student, is of one number
+  const file = at("reward.json");
+  const oneNumber = ["--against", labels, "--evaluator"];
+  await refused([...oneNumber, judge, "--distil", at("none.json")], /--distil: got labels of 2 aspects/);
+  await refused(
+    [...oneNumber, judge, "--fit-calibration", at("none.json")],
+    /--fit-calibration: got labels of 2 aspects/,
+  );
+  const tone = written(
+    "tone.jsonl",
+    repliesFrom(0, 60).filter(({ aspect }) => aspect === "tone"),
+  );
+  const heads = ["--against", tone, "--evaluator", file, "--fit-calibration", at("none.json")];
+  await refused(heads, /--fit-calibration: got a judge with several heads/);
+  await refused(
+    [
+      "--against",
+      written(
+        "threes.jsonl",
+        few.filter(({ aspect }) => aspect === "tone"),
+      ),
+      "--evaluator",
+      judge,
+      "--distil",
+      at("none.json"),
+    ],
+    /they are of 3 groups/,
+  );
   // what a judge said is no label of people
   const judged = await openTrafficStore(at("judged.sqlite"));
   await judged.write([
