@@ -73,7 +73,7 @@ export interface Watched {
   readonly paid: readonly number[];
   /** What audits said of some attempts, drawn at random; higher is better. */
   readonly audits: readonly number[];
-  /** Of audited attempts, 1 where what was paid is wrong by its audit, else 0. Default: not known. */
+  /** Of audited attempts, 1 where what was paid is wrong by its audit, else 0. Only of labels, rewards of 0 or 1. Default: not known. */
   readonly noise?: readonly number[];
   /** Share of different answers to a task, in 0…1. Default: not known. */
   readonly diversity?: number;

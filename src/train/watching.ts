@@ -43,7 +43,9 @@ export function watchOf({ settings, state, policy, records, report }: Assembly):
     const looked = drawn(played, audits, random);
     const scores = await audit(ctx, watch.audit, looked, random);
     const audited = known(scores);
-    const noise = looked.flatMap(({ id }, i) => wrongly(paidBy.get(id), scores[i]));
+    // a score that happens to lie from 0 to 1 is no label
+    const areLabels = paid.every((x) => x === 0 || x === 1);
+    const noise = areLabels ? looked.flatMap(({ id }, i) => wrongly(paidBy.get(id), scores[i])) : [];
     const stats: Stats = {
       ...(paid.length > 0 && { "watch.paid": mean(paid) }),
       ...(audited.length > 0 && { "watch.audit": mean(audited) }),
@@ -103,10 +105,10 @@ export function drawn(played: readonly Trajectory[], count: number, random: Rand
     .slice(0, count);
 }
 
-/** 1 where a reward and an audit, both in 0…1, are on different sides of ½, else 0. Nothing where one is unknown or on another scale. */
-function wrongly(paid: number | undefined, audit: number | undefined): readonly number[] {
-  const labels = [paid, audit].flatMap((x) => (x !== undefined && x >= 0 && x <= 1 ? [x > 0.5] : []));
-  return labels.length < 2 ? [] : [Number(labels[0] !== labels[1])];
+/** 1 where a label, 0 or 1, and an audit in 0…1 are on different sides of ½, else 0. Nothing where one is unknown or the audit on another scale. */
+function wrongly(label: number | undefined, audit: number | undefined): readonly number[] {
+  if (label === undefined || audit === undefined || audit < 0 || audit > 1) return [];
+  return [Number(label > 0.5 !== audit > 0.5)];
 }
 
 const known = (scores: readonly (number | undefined)[]): number[] => scores.flatMap((score) => score ?? []);

@@ -52,6 +52,18 @@ test("a run that exploits its reward model is ended by reviewers' labels; one th
   assert.equal(honest.curve.at(-1)!["watch.alarm"], 0);
 });
 
+test("scores of a reward model are no labels, though some lie from 0 to 1: none is wrong, and no run collapses by them", async () => {
+  const watch = ({ world }: ReturnType<typeof parts>): WatchOptions => ({
+    audit: world.reviewer,
+    onAlarm: "warn",
+  });
+  const { curve } = await run(0, watch);
+  assert.ok(curve.some((metrics) => metrics["watch.paid"]! > 0 && metrics["watch.paid"]! < 1));
+  assert.ok(
+    curve.every((metrics) => metrics["watch.noise"] === undefined && metrics["watch.collapse"] === 0),
+  );
+});
+
 test("a watch that only warns changes nothing of the run", async () => {
   const plain = await run(0.7, ({ world }) => ({ audit: world.reviewer, onAlarm: "warn" }), 40);
   const { world, paid } = parts(0.7);
