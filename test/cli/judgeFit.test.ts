@@ -281,3 +281,39 @@ test("what cannot be fitted is one clear line, and no file", async () => {
   await judged.close();
   await refused(["--against", at("judged.sqlite"), ...none], /in which nobody rated a reply/);
 });
+
+test("a label that shares a person or a prompt with every other one is not measured: nothing is left to fit", async () => {
+  // one person labels all prompts, four others the first prompt alone
+  const words = ["kind warm", "rude cold", "kind exact", "rude vague", "warm sourced"];
+  const all = words.map((reply, i) => ({
+    prompt: `q${i}`,
+    reply,
+    label: Number(!/rude/.test(reply)),
+    group: "all",
+  }));
+  const first = [1, 2, 3, 4].map((k) => ({ ...all[0]!, group: `first ${k}` }));
+  const { code, out, err } = await fit(written("star.jsonl", [...all, ...first]), at("star.json"));
+  assert.equal(code, 0, err);
+  const { overall } = JSON.parse(out).aspects;
+  assert.deepEqual([overall.labels, overall.judged], [8, 8]); // all but the first prompt's label of the first person
+});
+
+test("scores that go on keep each aspect, whatever its name", async () => {
+  const rows = repliesFrom(0, 60).map((row) => ({
+    ...row,
+    aspect: row.aspect === "tone" ? "__proto__" : "facts",
+  }));
+  const model = at("proto.json");
+  assert.equal((await fit(written("proto.jsonl", rows), model)).code, 0);
+  const asked = written(
+    "asked.jsonl",
+    Array.from({ length: 8 }, (_, i) => ({ prompt: "q", reply: replyOf(i) })),
+  );
+  const args = ["judge", asked, "--evaluator", model, "--out", at("kept.jsonl")];
+  assert.equal((await inProcess([...args, "--estimate"])).code, 0);
+  const done = await inProcess(args);
+  assert.equal(done.code, 0, done.err);
+  const lines = readFileSync(at("kept.jsonl"), "utf8").trim().split("\n");
+  for (const line of lines)
+    assert.deepEqual(Object.keys(JSON.parse(line).aspects).sort(), ["__proto__", "facts"], line);
+});
