@@ -6,8 +6,7 @@ import type { Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import { type EnsembleRule, ensembleTrial } from "../evaluator/ensemble.ts";
-import { judgeReport } from "../evaluator/judgeReport.ts";
-import { type JudgedLabel, judgeTrial } from "../evaluator/judgeTrial.ts";
+import { judgeTrial } from "../evaluator/judgeTrial.ts";
 import { type Labels, labelsByAspect } from "../evaluator/labels.ts";
 import { type Distilled, digestOf, distilled, requireEnough } from "../train/fittedJudge.ts";
 import { limitConcurrency } from "../train/limit.ts";
@@ -15,7 +14,14 @@ import { spendLine } from "./chat.ts";
 import { fitProgress, isFittedFile, readFitted, requireFittedFile, writeFitted } from "./fittedFile.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { type FittedCalibration, fitCalibration, requireFittable } from "./judgeCalibration.ts";
-import { aspectLines, aspectReports, besideByAspect, statedReport, whyOf } from "./judgeReportLines.ts";
+import {
+  aspectLines,
+  besideByAspect,
+  statedReport,
+  type TrialReport,
+  trialReport,
+  whyOf,
+} from "./judgeReportLines.ts";
 import { type JudgeFlags, judgePanel, judgeVersion, requireOneHead, requireOneJudge } from "./judges.ts";
 import { labelsFrom } from "./labelSource.ts";
 import { statedNumber } from "./numbers.ts";
@@ -80,13 +86,15 @@ export async function against(
   });
   if (trials === undefined) return;
   const several = trials.length > 1;
-  const each = trials.map((trial) => judgeReport(labels, trial));
+  const each = trials.map((trial) => trialReport(labels, trial));
   const whole = several ? ensembleTrial(trials, rule) : trials[0]!;
-  const report = several ? judgeReport(labels, whole) : each[0]!;
+  const together = several ? trialReport(labels, whole) : each[0]!;
+  const { all: report } = together;
   const student =
     options.distil === undefined || report.judged === 0
       ? undefined
       : await distilled(labels, whole, panel.names, fitProgress(io));
+  const held = student && trialReport(labels, student.heldOut);
   if (student) await writeFitted(options.distil!, student.judge);
   const calibration =
     options.fitCalibration === undefined || labels.kind === "pairs" || report.judged === 0
@@ -105,24 +113,27 @@ export async function against(
     judge: several ? "ensemble" : panel.names[0],
     version: judgeVersion(panel, rule),
     kind: labels.kind,
-    ...statedReport(labels, whole),
+    ...statedReport(together),
     ...(several && {
       rule,
-      judges: trials.map((trial, at) => ({ judge: panel.names[at], ...statedReport(labels, trial) })),
+      judges: each.map((own, at) => ({ judge: panel.names[at], ...statedReport(own) })),
     }),
-    ...(student && {
-      student: {
-        file: options.distil,
-        agreement: student.agreement,
-        ...statedReport(labels, student.heldOut),
-      },
-    }),
+    ...(student &&
+      held && { student: { file: options.distil, agreement: student.agreement, ...statedReport(held) } }),
     ...(calibration && { fitted: calibration }),
     ...(spend && { spend }),
     ...(usdPerCall !== undefined && { usdPerCall }),
     seconds: (performance.now() - began) / 1000,
   });
-  sayTrials({ labels, trials, whole, names: panel.names, rule, student, file: options.distil }, io);
+  if (several) {
+    const rows = [
+      ...each.map((own, at) => [panel.names[at]!, own] as const),
+      ["together", together] as const,
+    ];
+    io.say(...besideByAspect(rows, io), "", `Together, by ${rule.vote}:`);
+  }
+  io.say(...aspectLines(together.aspects, labels.kind, io));
+  if (student && held) io.say(...studentLines(student, together, held, options.distil!, io));
   if (calibration && !("notWritten" in calibration)) io.say("", ...folded(io, fittedLine(calibration)));
   if (spend) {
     const average = usdPerCall === undefined ? "" : `, $${number(usdPerCall)} a request on average`;
@@ -137,46 +148,32 @@ export async function against(
     io.error(`whetstone: no correction is written: ${oneLine(calibration.notWritten)}`);
     io.code = 1;
   }
-  const unasked = each.find(({ calls }) => calls["not asked"] > 0);
+  const unasked = each.map(({ all }) => all).find(({ calls }) => calls["not asked"] > 0);
   if (unasked) {
     io.error(`whetstone: ${counted(unasked.calls["not asked"], "call")} not asked.${whyOf(unasked)}`);
     io.code = 1;
   }
 }
 
-interface Asked {
-  readonly labels: Labels;
-  readonly trials: readonly (readonly JudgedLabel[])[];
-  /** The judges together. */
-  readonly whole: readonly JudgedLabel[];
-  readonly names: readonly string[];
-  readonly rule: EnsembleRule;
-  readonly student: Distilled | undefined;
-  /** The student's. */
-  readonly file: string | undefined;
-}
-
-function sayTrials({ labels, trials, whole, names, rule, student, file }: Asked, io: Io): void {
-  if (trials.length > 1) {
-    const rows = [...trials.map((trial, at) => [names[at]!, trial] as const), ["together", whole] as const];
-    io.say(...besideByAspect(labels, rows, io), "", `Together, by ${rule.vote}:`);
-  }
-  io.say(...aspectLines(aspectReports(labels, whole), labels.kind, io));
-  if (!student) return;
-  io.say(
-    "",
-    ...besideByAspect(
-      labels,
-      [
-        ["teacher", whole],
-        ["student, held out", student.heldOut],
-      ],
-      io,
-    ),
-    `The student makes the teacher's choice on labels that it was not fitted to: ${interval(student.agreement)}`,
-    `Written: ${file}, fitted to all ${student.agreement.n} answers`,
-  );
-}
+/** A student beside its teacher. */
+const studentLines = (
+  { agreement }: Distilled,
+  teacher: TrialReport,
+  held: TrialReport,
+  file: string,
+  io: Io,
+): readonly string[] => [
+  "",
+  ...besideByAspect(
+    [
+      ["teacher", teacher],
+      ["student, held out", held],
+    ],
+    io,
+  ),
+  `The student makes the teacher's choice on labels that it was not fitted to: ${interval(agreement)}`,
+  `Written: ${file}, fitted to all ${agreement.n} answers`,
+];
 
 /** Says that a judge in a file was fitted to some of these very labels. */
 async function warnOfOwnLabels(files: readonly string[], { labels }: Labels, io: Io): Promise<void> {

@@ -4,7 +4,7 @@ import { oneLine } from "../common/text/oneLine.ts";
 import type { Labels } from "../evaluator/labels.ts";
 import { fittedToLabels } from "../train/fittedJudge.ts";
 import { fitProgress, requireFittedFile, writeFitted } from "./fittedFile.ts";
-import { aspectLines, aspectReports } from "./judgeReportLines.ts";
+import { aspectLines, trialReport } from "./judgeReportLines.ts";
 import { versionOfFile } from "./judges.ts";
 import { labelsFrom } from "./labelSource.ts";
 import { folded, type Io } from "./output.ts";
@@ -20,7 +20,7 @@ export async function fit(what: string, { fit: file, labels: kind }: FitFlags, i
   const all = await labelsFrom(what, kind);
   const { judge, labels, heldOut, left } = await fittedToLabels(all, fitProgress(io));
   const version = versionOfFile(await writeFitted(file, judge));
-  const aspects = aspectReports(labels, heldOut).map(([aspect, { swap: _, ...report }]) => {
+  const aspects = trialReport(labels, heldOut).aspects.map(([aspect, { swap: _, ...report }]) => {
     const biases = report.biases.filter(({ name }) => name !== "position"); // it has none, by its form
     return [aspect, { ...report, biases }] as const;
   });

@@ -12,24 +12,34 @@ import { folded, type Io, interval, number, percent, roomOf, table } from "./out
 /** A report, and what it is about. */
 export type NamedReport = readonly [name: string, report: JudgeReport];
 
-/** A report on the labels of each aspect alone: together, their base rates would tell aspects apart and not replies. */
-export const aspectReports = (labels: Labels, judged: readonly JudgedLabel[]): readonly NamedReport[] =>
-  labelsByAspect(labels).map(({ aspect, some, places }) => [
-    aspect,
-    judgeReport(
-      some,
-      places.map((at) => judged[at]!),
-    ),
-  ]);
+/** What a judge came to on labels. */
+export interface TrialReport {
+  /** On all of them. Of several aspects only its calls mean something: base rates would tell aspects apart, and not replies. */
+  readonly all: JudgeReport;
+  /** On the labels of each aspect alone. */
+  readonly aspects: readonly NamedReport[];
+}
+
+export function trialReport(labels: Labels, judged: readonly JudgedLabel[]): TrialReport {
+  const aspects = labelsByAspect(labels).map(
+    ({ aspect, some, places }): NamedReport => [
+      aspect,
+      judgeReport(
+        some,
+        places.map((at) => judged[at]!),
+      ),
+    ],
+  );
+  const [only, ...more] = aspects;
+  return { all: only && more.length === 0 ? only[1] : judgeReport(labels, judged), aspects };
+}
 
 /** A report as data: for labels of several aspects, that of each, and what they have together. */
-export function statedReport(labels: Labels, judged: readonly JudgedLabel[]) {
-  const aspects = aspectReports(labels, judged);
-  const report = judgeReport(labels, judged);
-  if (aspects.length < 2) return report;
-  const { calls, meanMs, firstFailure } = report;
+export function statedReport({ all, aspects }: TrialReport) {
+  if (aspects.length < 2) return all;
+  const { labels, judged, calls, meanMs, firstFailure } = all;
   return {
-    ...{ labels: report.labels, judged: report.judged, calls, meanMs },
+    ...{ labels, judged, calls, meanMs },
     ...(firstFailure !== undefined && { firstFailure }),
     aspects: Object.fromEntries(aspects),
   };
@@ -37,16 +47,14 @@ export function statedReport(labels: Labels, judged: readonly JudgedLabel[]) {
 
 /** What several judges came to on the same labels, one a line; a table for each aspect. */
 export function besideByAspect(
-  labels: Labels,
-  judges: readonly (readonly [name: string, judged: readonly JudgedLabel[]])[],
+  judges: readonly (readonly [name: string, report: TrialReport])[],
   io: Io,
 ): readonly string[] {
-  const reports = judges.map(([name, judged]) => [name, aspectReports(labels, judged)] as const);
-  const [, first] = reports[0]!;
-  return first.flatMap(([aspect], at) => [
-    ...(first.length > 1 ? [`${oneLine(aspect)}:`] : []),
+  const [, { aspects }] = judges[0]!;
+  return aspects.flatMap(([aspect], at) => [
+    ...(aspects.length > 1 ? [`${oneLine(aspect)}:`] : []),
     ...beside(
-      reports.map(([name, own]) => [name, own[at]![1]]),
+      judges.map(([name, own]) => [name, own.aspects[at]![1]]),
       io,
     ),
   ]);

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { isOfJudge } from "../core/signal.ts";
 import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Trajectory } from "../core/types.ts";
 import { type JudgedItem, judgedTrajectory } from "../evaluator/judgedItem.ts";
@@ -56,7 +57,7 @@ async function labelsOfStore(where: string, kind: Labels["kind"]): Promise<Label
 type Example<Kind> = TrainingExample & { readonly kind: Kind };
 
 function pairLabel(example: Example<"pair">, at: number): PairLabel[] {
-  if (isJudgement(example)) return [];
+  if (isOfJudge(example)) return [];
   const [chosen, rejected] = [itemOf(example, example.chosen), itemOf(example, example.rejected)];
   if (!chosen || !rejected) return [];
   // the preferred reply changes places: else "a" alone would say which one it is
@@ -73,15 +74,12 @@ function pairLabel(example: Example<"pair">, at: number): PairLabel[] {
 }
 
 function replyLabel(example: Example<"rating">): ReplyLabel[] {
-  if (isJudgement(example)) return [];
+  if (isOfJudge(example)) return [];
   const item = itemOf(example, example.reply);
   if (!item) return [];
   const { asked: prompt, reply } = item;
   return [{ prompt, reply, label: example.good ? 1 : 0, ...told(example, example.channel) }];
 }
-
-/** Of a judge, which is no label of people. */
-const isJudgement = ({ source }: { readonly source: string }): boolean => source.startsWith("judge:");
 
 /** As `whetstone judge STORE` shows it to a judge. */
 const itemOf = ({ task }: TrainingExample, trajectory: Trajectory): JudgedItem | undefined =>

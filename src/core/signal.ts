@@ -1,6 +1,9 @@
 /** Feedback signals of every kind, and exposures: records that feedback was possible. */
 import type { Id, Ref } from "./types.ts";
 
+/** Whether a judge gave it, and no person. */
+export const isOfJudge = ({ source }: { readonly source: string }): boolean => source.startsWith("judge:");
+
 interface SignalBase {
   /** Channel under which the credit slot reads it, e.g. "outcome", "judge.helpfulness". */
   readonly channel: string;

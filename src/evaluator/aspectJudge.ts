@@ -9,6 +9,10 @@ export interface Aspect {
   readonly weight: number;
 }
 
+/** Name of a reward model with these heads. */
+export const rewardModelOf = (heads: readonly Pick<Aspect, "name">[]): string =>
+  `reward model of ${heads.map(({ name }) => name).join(", ")}`;
+
 /**
  * A judge from log-odds z by aspect. Its score names each aspect: the aspect's probability σ(z) times its part of the score, so that they
  * add up to a number from 0 to 1. It compares by the same parts of

@@ -33,7 +33,8 @@ export const recalibration = (correction: Correction): Recalibration =>
     ? (p) => atTemperature(p, correction.temperature)
     : alongSteps(correction.steps);
 
-const folds = 5;
+/** Parts of labels, each of which is measured on what was fitted to the others. */
+export const folds = 5;
 
 /** Why labels show no calibration; undefined where they do. */
 export function whyUncalibrated(all: readonly Forecast[]): string | undefined {
@@ -44,10 +45,10 @@ export function whyUncalibrated(all: readonly Forecast[]): string | undefined {
   return undefined;
 }
 
-/** The fold of each forecast: groups stay whole. */
-export function foldsOf(all: readonly Forecast[]): readonly number[] {
-  const groups = new Map([...new Set(all.map(({ group }) => group))].map((group, at) => [group, at % folds]));
-  return all.map(({ group }) => groups.get(group)!);
+/** The fold of each label, from its group: groups stay whole. */
+export function foldsOf(all: readonly string[]): readonly number[] {
+  const fold = new Map([...new Set(all)].map((group, at) => [group, at % folds]));
+  return all.map((group) => fold.get(group)!);
 }
 
 /** The better of two corrections, or why there is none. */
@@ -73,7 +74,7 @@ export function fitCorrection(all: readonly Forecast[]): FittedCorrection {
   const unfit = whyUncalibrated(all);
   if (unfit !== undefined) return { why: unfit };
   const [p, y] = [all.map((one) => one.p), all.map(({ better }) => Number(better))];
-  const fold = foldsOf(all);
+  const fold = foldsOf(all.map(({ group }) => group));
   const temperature = fittedTemperature(p, y);
   const candidates = [
     ...(isWithinSearch(temperature)

@@ -186,7 +186,7 @@ function calibrated(all: readonly Forecast[]): Pick<JudgeReport, "calibration" |
   const why = whyUncalibrated(all);
   if (why !== undefined) return { uncalibrated: why };
   const [forecasts, outcomes] = [all.map(({ p }) => p), all.map(({ better }) => Number(better))];
-  const fold = foldsOf(all);
+  const fold = foldsOf(all.map(({ group }) => group));
   const errorOf = (said: readonly number[]): Interval =>
     errorInterval(all.map(({ group }, i) => ({ group, said: said[i]!, came: outcomes[i]! })));
   const byTemperature = crossFitted(forecasts, outcomes, fold, cooled);

@@ -7,8 +7,9 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Able, Attempt, Evaluator } from "../core/evaluator.ts";
 import type { Interval } from "../core/interval.ts";
 import { clusteredShare } from "../evaluator/agreement.ts";
-import { aspectJudge } from "../evaluator/aspectJudge.ts";
+import { aspectJudge, rewardModelOf } from "../evaluator/aspectJudge.ts";
 import { replyFeatures } from "../evaluator/bias.ts";
+import { folds, foldsOf } from "../evaluator/correction.ts";
 import { type JudgedItem, judgedTrajectory } from "../evaluator/judgedItem.ts";
 import type { JudgedLabel } from "../evaluator/judgeTrial.ts";
 import {
@@ -85,7 +86,6 @@ export interface FittedToLabels {
 /** After each of the fits. */
 export type OnFit = (done: number, of: number) => Promise<void>;
 
-const folds = 5;
 const settings = { strength: 1e-3, passes: 300, learningRate: 0.05 };
 const wordMark = "word ";
 
@@ -144,10 +144,7 @@ export async function distilled(
  */
 export async function fittedToLabels(labels: Labels, onFit?: OnFit): Promise<FittedToLabels> {
   const aspects = labelsByAspect(labels).map(({ aspect, some, places }) => {
-    const taught = taughtBy(
-      some,
-      some.labels.map((label) => answer(some.kind, { value: saidBy(label), ms: 0 })),
-    );
+    const taught = taughtByPeople(some);
     const allSame =
       some.kind === "pairs" ? taught.every(({ y }) => y === 0.5) : new Set(taught.map(({ y }) => y)).size < 2;
     const why = allSame ? "all say the same" : whyUnfit(taught);
@@ -203,6 +200,9 @@ function taughtBy(labels: Labels, teacher: readonly JudgedLabel[]): readonly Tau
   });
 }
 
+const taughtByPeople = ({ labels }: Labels): readonly Taught[] =>
+  labels.map((label, at) => ({ label, at, y: saidBy(label) }));
+
 /** A fitted judge has no preference for a position: the answer is the same in both orders. */
 function answer(kind: Labels["kind"], said: Said | undefined): JudgedLabel {
   const forward = said
@@ -215,7 +215,7 @@ const keysOf = ({ label }: Taught) => ({ group: groupOf(label), prompt: label.pr
 
 /** @throws WhetstoneError `option.range` for labels of fewer than five groups, or of fewer than five prompts. */
 export function requireEnough(labels: Labels): void {
-  const why = whyUnfit(labels.labels.map((label, at) => ({ label, at, y: saidBy(label) })));
+  const why = whyUnfit(taughtByPeople(labels));
   if (why !== undefined) throw unfit("labels", why);
 }
 
@@ -245,12 +245,9 @@ interface Plan {
 
 /** Labels of one person and labels of one prompt depend on each other: what is measured shares neither with what is fitted. */
 function planOf(taught: readonly Taught[]): Plan {
-  const placed = (key: "group" | "prompt"): readonly number[] => {
-    const all = taught.map((one) => keysOf(one)[key]);
-    const fold = new Map([...new Set(all)].map((one, i) => [one, i % folds]));
-    return all.map((one) => fold.get(one)!);
-  };
-  const [groups, prompts] = [placed("group"), placed("prompt")];
+  const keys = taught.map(keysOf);
+  const groups = foldsOf(keys.map(({ group }) => group));
+  const prompts = foldsOf(keys.map(({ prompt }) => prompt));
   const both = groups.map((group, i) => [group, prompts[i]!] as const);
   return { folds: both, cells: [...new Map(both.map((cell) => [cell.join(), cell])).values()] };
 }
@@ -321,10 +318,7 @@ function withoutLoneWords(
 /** A fitted judge as an evaluator, with its heads as {@link aspectJudge} puts them together. */
 export function judgeFrom({ of, labels, heads }: FittedJudge): Able<"compare" | "score", JudgedItem> {
   const weights = heads.map(({ features }) => new Map(Object.entries(features)));
-  const name =
-    of.length > 0
-      ? `student of ${of.join(", ")}`
-      : `reward model of ${heads.map((head) => head.name).join(", ")}`;
+  const name = of.length > 0 ? `student of ${of.join(", ")}` : rewardModelOf(heads);
   return aspectJudge(name, labels, heads, async (items) =>
     items.map(({ asked, reply }) => {
       const x = withIntercept(featuresOf(asked, reply));

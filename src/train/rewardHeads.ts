@@ -8,7 +8,7 @@ import type { Able } from "../core/evaluator.ts";
 import type { Codec, Loss, Model } from "../core/model.ts";
 import { randomStream, shuffled } from "../core/random.ts";
 import type { Engine } from "../engine/engine.ts";
-import { aspectJudge } from "../evaluator/aspectJudge.ts";
+import { aspectJudge, rewardModelOf } from "../evaluator/aspectJudge.ts";
 import type { JudgedItem } from "../evaluator/judgedItem.ts";
 import {
   aspectOf,
@@ -209,16 +209,13 @@ const rewardLoss = (heads: readonly string[]): Loss<undefined> => ({
 export const headsJudge = (
   model: Pick<Model, "score" | "codec" | "contextTokens">,
   { heads, labels }: Pick<RewardHeads, "heads" | "labels">,
-): Able<"compare" | "score", JudgedItem> =>
-  aspectJudge(
-    `reward model of ${heads.join(", ")}`,
-    labels,
-    heads.map((name) => ({ name, weight: 1 })),
-    async (items) => {
-      const rows = items.map(({ asked, reply }) => tokensOf(model.codec, asked, reply));
-      if (rows.some((row) => row.length > model.contextTokens)) return undefined;
-      const pairs = rows.map((row) => ({ prompt: row.subarray(0, -1), target: row.subarray(-1) }));
-      const { heads: found } = await model.score(pairRows(pairs), { heads });
-      return items.map((_, i) => heads.map((head) => found[head]![i]!));
-    },
-  );
+): Able<"compare" | "score", JudgedItem> => {
+  const aspects = heads.map((name) => ({ name, weight: 1 }));
+  return aspectJudge(rewardModelOf(aspects), labels, aspects, async (items) => {
+    const rows = items.map(({ asked, reply }) => tokensOf(model.codec, asked, reply));
+    if (rows.some((row) => row.length > model.contextTokens)) return undefined;
+    const pairs = rows.map((row) => ({ prompt: row.subarray(0, -1), target: row.subarray(-1) }));
+    const { heads: found } = await model.score(pairRows(pairs), { heads });
+    return items.map((_, i) => heads.map((head) => found[head]![i]!));
+  });
+};

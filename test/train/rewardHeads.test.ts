@@ -38,19 +38,14 @@ const labelled = (from: number, to: number): Labels => ({
 
 test("two heads on one model learn two aspects of single replies", async () => {
   const losses: number[] = [];
-  const {
-    model,
-    heads,
-    labels: kind,
-    left,
-  } = await trainRewardHeads({
+  const { model, left, ...trained } = await trainRewardHeads({
     ...{ engine, labels: labelled(0, 300), seed: 1, steps: 150, learningRate: 3e-3, contextTokens: 16 },
     onStep: (_, loss) => losses.push(loss),
   });
-  assert.deepEqual([heads.toSorted(), left], [["facts", "tone"], 0]);
+  assert.deepEqual([trained.heads.toSorted(), left], [["facts", "tone"], 0]);
   // heads that say nothing yet: ln 2 a label, whatever the number of labels and heads
   assert.ok(Math.abs(losses[0]! - Math.LN2) < 0.1, `${losses[0]}`);
-  const judge = headsJudge(model, { heads, labels: kind });
+  const judge = headsJudge(model, trained);
   const unseen = [...new Set(Array.from({ length: 200 }, (_, i) => replyOf(5000 + i)))];
   const scores = (await judge.score(
     unseen.map((reply, i) => judgedItem("say", reply, `${i}`)),
@@ -90,16 +85,11 @@ test("a head learns from pairs: which reply comes first is of no consequence, an
     kind: "pairs",
     labels: [...pairs, { prompt: "say", a: "kind", b: long, preferred: "a" }],
   };
-  const {
-    model,
-    heads,
-    labels: kind,
-    left,
-  } = await trainRewardHeads({
+  const { model, left, ...trained } = await trainRewardHeads({
     ...{ engine, labels, seed: 2, steps: 120, learningRate: 3e-3, contextTokens: 16 },
   });
-  assert.deepEqual([heads, left], [["overall"], 1]);
-  const { compare } = headsJudge(model, { heads, labels: kind });
+  assert.deepEqual([trained.heads, left], [["overall"], 1]);
+  const { compare } = headsJudge(model, trained);
   const [good, bad] = [
     judgedItem("say", "rude right kind wrong", "a"),
     judgedItem("say", "kind right rude wrong", "b"),
@@ -123,15 +113,11 @@ test("each label counts once, whoever else says something of the same reply; any
     ],
   };
   const losses: number[] = [];
-  const {
-    model,
-    heads,
-    labels: kind,
-  } = await trainRewardHeads({
+  const { model, ...trained } = await trainRewardHeads({
     ...{ engine, labels, seed: 3, steps: 200, learningRate: 3e-3, contextTokens: 16 },
     onStep: (_, loss) => losses.push(loss),
   });
-  const judge = headsJudge(model, { heads, labels: kind }).aspects!.get("__proto__")!;
+  const judge = headsJudge(model, trained).aspects!.get("__proto__")!;
   const [score] = (await judge.score!([judgedItem("say", "kind", "a")], call))!;
   assert.ok(Math.abs(Object.values(score!)[0]! - 0.9) < 0.02, JSON.stringify(score));
   // 10 of 11 labels with the entropy of 0.9, one that is known

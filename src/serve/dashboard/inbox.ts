@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { lastReviews, reviewedSignal } from "../../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
+import { isOfJudge } from "../../core/signal.ts";
 import type { TrainingExample } from "../../core/trainingExamples.ts";
 import type { Trajectory } from "../../core/types.ts";
 import { type Dropped, examplesOfSignal } from "../../exchange/derived.ts";
@@ -127,8 +128,6 @@ function replyOf(response: ServedResponse, choice: number): NonNullable<InboxIte
   return { response: id, session, version, asked: cut(asked), said: cut(said) };
 }
 
-const isJudge = ({ source }: ReceivedSignal): boolean => source.startsWith("judge:");
-
 /** The last feedback of a person on a reply that lies on the other side of 0.5 than a judge's score of it. */
 async function disagreement(
   production: Pick<Reading, "signals">,
@@ -136,11 +135,11 @@ async function disagreement(
   response: string,
 ): Promise<InboxItem["disagrees"]> {
   const { value: judged } = judgement;
-  if (!isJudge(judgement) || judged === undefined) return undefined;
+  if (!isOfJudge(judgement) || judged === undefined) return undefined;
   let found: InboxItem["disagrees"];
   for await (const signal of production.signals({ response })) {
     const { value, source } = signal;
-    if (value === undefined || isJudge(signal) || reviewedSignal(signal) !== undefined) continue;
+    if (value === undefined || isOfJudge(signal) || reviewedSignal(signal) !== undefined) continue;
     found = value < 0.5 !== judged < 0.5 ? { with: source, value } : undefined;
   }
   return found;
