@@ -60,14 +60,15 @@ function pairLabel(example: Example<"pair">, at: number): PairLabel[] {
   if (isOfJudge(example)) return [];
   const [chosen, rejected] = [itemOf(example, example.chosen), itemOf(example, example.rejected)];
   if (!chosen || !rejected) return [];
-  // the preferred reply changes places: else "a" alone would say which one it is
+  // the chosen reply changes places: else "a" alone would say which one it is
   const isFirst = at % 2 === 0;
+  const { strength } = example;
   return [
     {
       prompt: chosen.asked,
       a: isFirst ? chosen.reply : rejected.reply,
       b: isFirst ? rejected.reply : chosen.reply,
-      preferred: isFirst ? "a" : "b",
+      preferred: strength === 0.5 ? "tie" : strength > 0.5 === isFirst ? "a" : "b",
       ...told(example, example.channel),
     },
   ];

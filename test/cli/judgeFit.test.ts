@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { labelsFrom } from "../../src/cli/labelSource.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { assistant, response, signal, user } from "../exchange/served.ts";
@@ -316,4 +317,34 @@ test("scores that go on keep each aspect, whatever its name", async () => {
   const lines = readFileSync(at("kept.jsonl"), "utf8").trim().split("\n");
   for (const line of lines)
     assert.deepEqual(Object.keys(JSON.parse(line).aspects).sort(), ["__proto__", "facts"], line);
+});
+
+test("a preference with a probability: the likelier reply is preferred, and one half is a tie", async () => {
+  const store = await openTrafficStore(at("unsure.sqlite"));
+  const replies = [0, 1, 2].flatMap((i) =>
+    ["good", "bad"].map((says) => {
+      const id = `${says} ${i}`;
+      return response({
+        id,
+        session: id,
+        trajectory: `${id}/0`,
+        choices: [{ message: assistant(id), stop: "eos" }],
+      });
+    }),
+  );
+  // "bad" is called the best, with much doubt, as if by a coin, and with little doubt
+  const said = [0.1, 0.5, 0.9].map((value, i) => {
+    const about = [{ response: `good ${i}` }, { response: `bad ${i}` }];
+    return signal({ id: `${i}`, kind: "preference", about, best: 1, value });
+  });
+  await store.write([
+    ...replies.map((made) => ({ kind: "response" as const, response: made })),
+    ...said.map((one) => ({ kind: "signal" as const, signal: one })),
+  ]);
+  await store.close();
+  const { labels } = await labelsFrom(at("unsure.sqlite"), "pairs");
+  const preferred = labels.map(
+    (label) => "a" in label && (label.preferred === "tie" ? "tie" : label[label.preferred]),
+  );
+  assert.deepEqual(preferred.toSorted(), ["bad 2", "good 0", "tie"]);
 });
