@@ -1,6 +1,7 @@
 /**
  * Runs the test files under test/ and in the methods' folders (or the given files and folders) with Node's test runner, and
- * prints the totals last, below any list of failures.
+ * prints the totals last, below any list of failures. `--long` runs those that take long, `--gpu` those of the local engine on a
+ * graphics adapter; a software adapter will do, and without one a line says that they were skipped.
  */
 import { spawn } from "node:child_process";
 import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { temporary } from "../test/temporary.ts";
+import { adapterEnvironment } from "./adapterEnvironment.ts";
 
 /** Slow files, which run in parallel to the others of their folder. */
 const alone = [
@@ -106,17 +108,34 @@ const long = [
   "test/web/saved.test.ts",
 ];
 
-const isLong = process.argv.includes("--long");
-const asked = process.argv.slice(2).filter((arg) => arg !== "--long");
+/** Files that run on a graphics adapter where there is one. */
+const onGpu = [
+  "test/tensor/wgsl.test.ts",
+  ...["adapters", "gpu", "memoryPlan", "mix", "outputs", "parity", "parityAdapters", "sampling", "step"].map(
+    (name) => `test/engine/local/${name}.test.ts`,
+  ),
+];
+
+const [isLong, isGpu] = ["--long", "--gpu"].map((flag) => process.argv.includes(flag));
+const asked = process.argv.slice(2).filter((arg) => arg !== "--long" && arg !== "--gpu");
 const options = asked.filter((a) => a.startsWith("--"));
 const places = asked.filter((a) => !a.startsWith("--"));
 const found = (places.length > 0 ? places : ["test", "src/methods"]).flatMap((place) =>
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`).sort() : [place],
 );
-const files = isLong ? long : found.filter((file) => places.includes(file) || !long.includes(file));
+const listed = isLong ? long : isGpu ? onGpu : undefined;
+const files = listed ?? found.filter((file) => places.includes(file) || !long.includes(file));
 if (files.length === 0) {
   console.error(`no *.test.ts file in ${places.join(", ") || "test or src/methods"}`);
   process.exit(2);
+}
+
+const gpu = isGpu ? adapterEnvironment() : {};
+if (gpu === undefined) {
+  console.log(
+    "The tests on a graphics adapter are skipped: none was found, nor Debian's chromium, which brings one in software.",
+  );
+  process.exit();
 }
 
 /** The group of a file: `engine-local` for `test/engine/local/…`, the family for methods, else the first folder. */
@@ -172,6 +191,7 @@ const runner = spawn(
     env: {
       NODE_COMPILE_CACHE: resolve("node_modules/.cache/compiled"),
       ...process.env,
+      ...gpu,
       TMPDIR: scratch,
       FORCE_COLOR: "0",
     },

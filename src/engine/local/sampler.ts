@@ -159,7 +159,8 @@ export function sampler(parts: SamplerParts): Sampler {
         if (next) await readNext(next, pieces);
       }
       const enough = waiting.length >= Math.min(company, Math.ceil(rows.length / 4));
-      const free = waiting.length > 0 && rows.length < mostRows && !models.ahead;
+      const room = waiting.length > 0 && rows.length < mostRows;
+      const free = room && (rows.length === 0 || !models.ahead);
       if (free && (enough || ++waited > patience)) await admit();
       try {
         if (rows.length > 0) await decode();

@@ -133,7 +133,9 @@ export function plan(inputs: readonly Tensor[], outputs: Outputs, options: PlanO
     const chain = chains.get(name);
     if (!chain) return [];
     // writes to places of a buffer stay in their order; what is added up does not need it
-    const inOrder = chain.parts.some(({ of }) => loweringOf(of).kind === "scatter");
+    const inOrder = chain.parts.some(
+      ({ kind, of }) => kind === "update" && loweringOf(of).kind === "scatter",
+    );
     let key = 0;
     return chain.parts.map((part) => {
       const x = resolve(part.of);

@@ -230,6 +230,7 @@ export function gpuReadings(parts: GpuReadingParts): Readings {
       return { own: scoresAt(own, at, V), mixed: mix && scoresAt(others.get(mix.of)!, at, V) };
     },
     async prefill(prompts, T, B) {
+      drawnAhead = []; // of rows that have all ended
       const all = prompts.flat();
       const R = decodeRows(all.length);
       const result = all.some(needsScores) ? "scores" : "drawn";
