@@ -3,7 +3,8 @@
  *
  *     node bench/gpu/bundle.ts OUT
  *
- * OUT/go.sh unpacks it, checks values against float64 references, and measures, with PyTorch and Transformers beside it where Python has them.
+ * OUT/go.sh unpacks it, checks values against float64 references, and measures, with PyTorch and Transformers beside it where Python has them,
+ * and with jax-js, TensorFlow.js and webgpu-llm where `npm install --ignore-scripts --prefix bench/gpu/peers` was run before packing.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -19,6 +20,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { build } from "vite";
 
 const out = process.argv[2];
 if (out === undefined || out.startsWith("-")) {
@@ -45,7 +47,29 @@ for (const path of [
   "src/objective",
 ])
   from(path);
-for (const path of ["test/tensor", "test/engine/local", "bench/gpu"]) from(path);
+for (const path of ["test/tensor", "test/engine/local", "bench/gpu/measure.ts", "bench/gpu/tiles.ts"])
+  from(path);
+
+const peers = join(root, "bench/gpu/peers");
+if (existsSync(join(peers, "node_modules"))) {
+  // as one file, since TensorFlow.js alone takes 270 MB
+  await build({
+    root: peers,
+    configFile: false,
+    logLevel: "error",
+    ssr: { noExternal: true, external: ["webgpu"] },
+    build: {
+      ssr: "train.mjs",
+      target: "esnext",
+      outDir: join(stage, "bench/gpu/peers"),
+      rolldownOptions: { output: { entryFileNames: "train.mjs" } },
+    },
+  });
+} else {
+  console.error(
+    "Packed without jax-js, TensorFlow.js and webgpu-llm: npm install --ignore-scripts --prefix bench/gpu/peers brings them.",
+  );
+}
 
 /** Packages that these need, with what they need in turn; of those with binaries this machine's alone. */
 function copyPackage(name: string, seen = new Set<string>()): void {

@@ -1,7 +1,6 @@
 /** Passes and steps of a model on a server. */
 import { adamwDefaults } from "../../common/statistics/adamw.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
-import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Capability, Loss, StepRule, StepStats } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
@@ -101,8 +100,10 @@ export function modelPasses(
 
   async function step(rule: StepRule): Promise<StepStats> {
     requireAdamw(rule);
-    const datums = waiting.reduce((n, { rows }) => n + rowCount(rows), 0);
     const due = waiting;
+    const datums = due
+      .map(({ rows, logp_A, cotangent_A }) => carrierData(rows, logp_A, cotangent_A, reduction, 1))
+      .reduce((n, data) => n + current.trainer.counted(data), 0);
     waiting = [];
     for (const one of due) learnFrom(one, datums);
     const metrics = await current.trainer.step({

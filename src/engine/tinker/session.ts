@@ -22,6 +22,8 @@ export interface Session {
    * identified the server: SkyRL (0.3.0) may run a step before the pass that precedes it, if both arrive together.
    */
   ordered: boolean | undefined;
+  /** Whether it compiles a program for each number of datums, as SkyRL does. Undefined until a step has identified the server. */
+  compiles: boolean | undefined;
   /**
    * Whether it is Open-RL, which has no passes without gradients and no log-probabilities of prompts, takes settings of PEFT with a
    * new adapter, and saves an optimiser's state on request.
@@ -145,6 +147,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     config,
     encoding,
     ordered: undefined,
+    compiles: undefined,
     openRl: typeof single_process === "boolean",
     samples: gate(config.sample_dispatch_bytes_semaphore_size),
     places: gate(config.sample_max_concurrent_requests),

@@ -1,6 +1,7 @@
 /** One model on a server: its training operations, numbered, in order, in chunks. */
 import { promisify } from "node:util";
 import zlib from "node:zlib";
+import { chunksFor, lengthOf } from "./chunks.ts";
 import { awaited, type Kind, resultOf, submit, submitIfRead } from "./future.ts";
 import { readOutput, writePass } from "./protobuf.ts";
 import {
@@ -29,6 +30,8 @@ export interface Trainer {
     forwardOnly: boolean,
     config?: Readonly<Record<string, number>>,
   ): Promise<Float32Array[]>;
+  /** How many datums the server gets for these. */
+  counted(data: readonly Datum[]): number;
   /** Metrics of the server. @throws also the error of an earlier pass. */
   step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
   /** @returns the `tinker://` path. */
@@ -109,7 +112,7 @@ const openRlSettings = { lora_alpha: 32, lora_dropout: 0 };
 /** Makes a model on the server. */
 export async function openTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
   const { baseModel, rank, seed } = options;
-  const { over, config } = session;
+  const { over } = session;
   const lora_config = {
     rank,
     seed,
@@ -152,21 +155,19 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     data: readonly Datum[],
     how: Pick<Pass, "loss_fn" | "loss_fn_config" | "forward_only">,
   ) {
-    const parts = chunksOf(data, config.fwdbwd_max_chunk_len, config.fwdbwd_max_chunk_bytes_count);
     const outputs = await Promise.all(
-      parts.map(async (part): Promise<ForwardBackwardOutput> => {
+      chunksFor(session, data).map(async (chunk): Promise<ForwardBackwardOutput["loss_fn_outputs"]> => {
         const answer = await numbered(
-          (seq_id) => submitPass(session, { model_id: modelId, seq_id, data: part, ...how }),
+          (seq_id) => submitPass(session, { model_id: modelId, seq_id, data: chunk.data, ...how }),
           { type: "ForwardBackward", protobuf: true },
         );
-        return checked("forward_backward", () =>
+        const { loss_fn_outputs } = checked("forward_backward", () =>
           answer.type === protobufType ? readOutput(answer.bytes) : forwardBackwardOutput.parse(answer.json),
         );
+        return loss_fn_outputs.slice(0, chunk.own);
       }),
     );
-    const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
-      loss_fn_outputs.map((one) => floatArray(one.logprobs?.data ?? [])),
-    );
+    const logprobs = outputs.flat().map((one) => floatArray(one.logprobs?.data ?? []));
     const wrong = data.findIndex((d, i) => logprobs[i]?.length !== lengthOf(d));
     if (wrong < 0 && logprobs.length === data.length) return logprobs;
     throw failed(
@@ -184,6 +185,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       logprobs.catch(() => undefined); // also reported by the step
       return logprobs;
     },
+    counted: (data) => chunksFor(session, data).reduce((n, chunk) => n + chunk.data.length, 0),
     async step(params) {
       const betas = { beta1: float(params.beta1), beta2: float(params.beta2) };
       const adam_params = { ...params, ...(session.openRl && betas) };
@@ -194,7 +196,8 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       await Promise.all(before);
       const answer = await stepped;
       const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
-      session.ordered = !Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
+      session.compiles = Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
+      session.ordered = !session.compiles;
       return metrics;
     },
     async save(path) {
@@ -240,33 +243,4 @@ export const gradientNormIn = (metrics: Readonly<Record<string, number>>): numbe
 async function packed(protobuf: Uint8Array<ArrayBuffer>, asked: boolean): Promise<Body> {
   if (!asked || typeof zlib.zstdCompress !== "function") return { protobuf };
   return { protobuf: new Uint8Array(await promisify(zlib.zstdCompress)(protobuf)), zstd: true };
-}
-
-const lengthOf = (d: Datum | undefined): number => d?.loss_fn_inputs.target_tokens?.data.length ?? 0;
-
-/** Approximate bytes of a datum in protobuf: 4 per input token, and 4 to 8 for each number at it. */
-const bytesOf = (d: Datum): number => {
-  let bytes = 4 * lengthOf(d) + 64;
-  for (const { dtype, data } of Object.values(d.loss_fn_inputs)) {
-    bytes += (dtype === "int64" ? 8 : 4) * data.length + 32;
-  }
-  return bytes;
-};
-
-/** Splits the data so that no chunk exceeds the datums or bytes; a single datum that is too large is a chunk of its own. */
-export function chunksOf(data: readonly Datum[], most: number, mostBytes: number): Datum[][] {
-  const parts: Datum[][] = [];
-  let bytes = 0;
-  for (const datum of data) {
-    const more = bytesOf(datum);
-    const last = parts.at(-1);
-    if (last && last.length < most && bytes + more <= mostBytes) {
-      last.push(datum);
-      bytes += more;
-    } else {
-      parts.push([datum]);
-      bytes = more;
-    }
-  }
-  return parts;
 }

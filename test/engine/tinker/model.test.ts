@@ -345,6 +345,18 @@ test("what a server divides by is multiplied in", async () => {
   assert.deepEqual(advantages, [...each, ...each]);
 });
 
+test("a server that compiles for each number of datums gets them filled up, and what it divides by counts them", async () => {
+  const stepMetrics = { "skyrl.ai/grad_norm": 7 };
+  const { model, advantages } = await scripted({ stepMetrics, reduction: "sequence-mean" });
+  await learn(model); // tells who the server is
+  const five = batchOf(Array.from({ length: 5 }, (_, i) => ({ tokens: [5, i], targets: [1] })));
+  await model.accumulate(five, linear({ logp: new Float32Array(5).fill(1) }), null);
+  await model.step({ learningRate: 0.1 });
+  assert.deepEqual(advantages.slice(2), [[-6], [-6], [-6], [-6], [-6], [0]]);
+  const { logp } = await model.score(five, {});
+  assert.equal(logp.length, 5);
+});
+
 test("a step is sent right behind its pass, but not to a server that may turn the two round", async () => {
   for (const [stepMetrics, behind] of [
     [{ grad_norm: 1 }, true],

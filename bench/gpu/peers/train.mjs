@@ -2,15 +2,12 @@
  * Libraries from npm that train on WebGPU, on this machine's adapter: the steps of bench/gpu/measure.ts (rows of 192 tokens, forward,
  * backward, AdamW, the loss read back) of a decoder of the same shape. One JSON line.
  *
- *     npm install --prefix bench/peers
- *     node bench/peers/webgpu.mjs jax-js | tfjs | webgpu-llm SIZE ROWS
+ *     npm install --ignore-scripts --prefix bench/gpu/peers
+ *     node bench/gpu/peers/train.mjs jax-js | tfjs | webgpu-llm SIZE ROWS
  *
- * WHETSTONE_SOFTWARE_GPU=1 takes few steps. WHETSTONE_NULL_GPU=1 takes Dawn's null backend, which validates and computes nothing.
+ * WHETSTONE_SOFTWARE_GPU=1 takes few steps, for a software adapter.
  */
-import { createRequire } from "node:module";
-
 const software = process.env.WHETSTONE_SOFTWARE_GPU === "1";
-const nothing = process.env.WHETSTONE_NULL_GPU === "1";
 const T = 192;
 const shapes = {
   // vocabulary, width, layers, heads, heads of keys and values, feed-forward
@@ -27,7 +24,7 @@ const rows = Number(rowsSaid);
 const peers = { "jax-js": jaxJs, tfjs: tensorFlow, "webgpu-llm": webgpuLlm };
 if (!Object.hasOwn(peers, peer) || !Object.hasOwn(shapes, size) || !(rows > 0)) {
   console.error(
-    `node bench/peers/webgpu.mjs ${Object.keys(peers).join(" | ")} ${Object.keys(shapes).join(" | ")} ROWS`,
+    `node bench/gpu/peers/train.mjs ${Object.keys(peers).join(" | ")} ${Object.keys(shapes).join(" | ")} ROWS`,
   );
   process.exit(2);
 }
@@ -36,12 +33,11 @@ const headWidth = D / H;
 const tokens = Int32Array.from({ length: rows * T }, (_, i) => (Math.imul(i + 1, 40_503) >>> 3) % V);
 const targets = Int32Array.from({ length: rows * T }, (_, i) => (Math.imul(i + 2, 40_503) >>> 3) % V);
 
-// the package `webgpu` of the repository, or of the folder that was packed
-const { create, globals } = await import(createRequire(import.meta.url).resolve("webgpu"));
+const { create, globals } = await import("webgpu");
 Object.assign(globalThis, globals);
 const toggles = ["allow_unsafe_apis", "vulkan_enable_f16_on_nvidia", "use_vulkan_memory_model"];
-if (!software && !nothing) toggles.push("disable_robustness", "skip_validation", "disable_workgroup_init");
-const gpu = create([`enable-dawn-features=${toggles.join(",")}`, ...(nothing ? ["backend=null"] : [])]);
+if (!software) toggles.push("disable_robustness", "skip_validation", "disable_workgroup_init");
+const gpu = create([`enable-dawn-features=${toggles.join(",")}`]);
 Object.defineProperty(globalThis.navigator, "gpu", { value: gpu });
 const keptAwake = setInterval(() => {}, 1 << 30);
 
@@ -244,7 +240,7 @@ losses.push(await step());
 const first = performance.now();
 for (let i = 0; i < 2; i++) losses.push(await step());
 const seconds = [];
-const until = performance.now() + (software || nothing ? 1 : 4000);
+const until = performance.now() + (software ? 1 : 4000);
 do {
   const start = performance.now();
   losses.push(await step());
