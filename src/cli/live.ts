@@ -162,7 +162,7 @@ export function lineOf(event: RunEvent): string[] {
   switch (event.type) {
     case "start":
       return [
-        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine${sizeOf(event.parameters)}${event.memory === undefined ? "" : `, the policy takes up to ${gibibytes(event.memory)} of the GPU's memory`}, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
+        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine${sizeOf(event.parameters)}${event.memory === undefined ? "" : `, training takes up to ${gibibytes(event.memory)} of the GPU's memory`}, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
       ];
     case "warmstart":
       return event.validation === undefined

@@ -142,6 +142,16 @@ export interface StepRule {
 /** What {@link Model.step} measured: at least `gradientNorm` before clipping. */
 export type StepStats = Stats;
 
+/** How many models of its architecture a run keeps beside a model. */
+export interface ModelsBeside {
+  /** Trained, with weights of their own. */
+  readonly created: number;
+  /** Trained copies, which share the weights that are not trained. */
+  readonly copied: number;
+  /** Copies that are not trained. */
+  readonly frozen: number;
+}
+
 /**
  * A model that can be sampled, scored and trained. Log-probabilities are natural logarithms; which of the optional members
  * work is in `can`.
@@ -164,7 +174,7 @@ export interface Model {
    * Bytes of its device's memory that training takes at most; undefined where that is not planned.
    * @param rows conversations that sample at once. @throws WhetstoneError `device.full` where the device cannot give as much.
    */
-  plannedMemory?(rows: number): Promise<number | undefined>;
+  plannedMemory?(rows: number, beside?: ModelsBeside): Promise<number | undefined>;
   /** Samples a continuation of each prompt. Results do not depend on how requests are batched. */
   sample(requests: readonly SampleRequest[], watch?: SampleWatch): Promise<Sample[]>;
   /** Outputs at the targets of each row, without gradient. */

@@ -1,6 +1,6 @@
 /** The auxiliary models of a method: models beside the policy, frozen copies and helpers. */
 import type { StatefulHelper } from "../core/context.ts";
-import type { Frozen, Model } from "../core/model.ts";
+import type { Frozen, Model, ModelsBeside } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Method } from "../core/slots.ts";
 import type { ModelId } from "../core/types.ts";
@@ -45,6 +45,18 @@ export async function addAuxiliaryModels(
     if (known !== undefined) helper.load(known);
     helpers.set(name, helper);
   }
+}
+
+/** How many models a run keeps beside its policy. @param staleness iterations that play ahead, each with copies of all models. */
+export function modelsBeside(method: Method, staleness: number): ModelsBeside {
+  const rules = Object.values(method.models ?? {});
+  const copied = rules.filter(({ from }) => from === "policy").length;
+  const snapshots = staleness > 0 ? (staleness + 1) * (1 + rules.length) : 0;
+  return {
+    created: rules.length - copied,
+    copied,
+    frozen: Object.keys(method.frozen ?? {}).length + snapshots,
+  };
 }
 
 /** Lets the frozen models follow the policy, as the method says. */

@@ -20,6 +20,7 @@ import { writeArtefactFolder } from "../store/artefactFolder.ts";
 import { openRunStore, type RunStore } from "../store/runStore.ts";
 import { currentArtefact, takeBest } from "./artefacts.ts";
 import { assemble } from "./assemble.ts";
+import { modelsBeside } from "./auxiliaryModels.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
 import { type ConfigOptions, type RunConfig, type RunSettings, resolveConfig } from "./config.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
@@ -118,7 +119,8 @@ export async function trainByConfig(
     // an engine's capabilities may depend on its server, which has been contacted by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
     const trains = !method.weightFree;
-    const memory = trains ? await run.policy.plannedMemory?.(run.settings.concurrency) : undefined;
+    const beside = modelsBeside(method, config.staleness);
+    const memory = trains ? await run.policy.plannedMemory?.(run.settings.concurrency, beside) : undefined;
     const findings = findingsFor(examined, run);
     await store.saveFindings(out, findings);
     begun = true;

@@ -83,9 +83,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     ...(reader && { read: reader.read }),
     contextTokens: config.contextTokens,
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
-    plannedMemory: (rows) =>
+    plannedMemory: (rows, beside) =>
       alone(async () => {
-        const use = { places, tokens: config.contextTokens, rows: Math.min(rows, mostRows) };
+        const sizes = { places, tokens: config.contextTokens, rows: Math.min(rows, mostRows) };
+        const use = { ...sizes, ...(beside && { beside }) };
         return (await host.call("memory", handle, use))?.whole;
       }),
     sample: async (requests, following) => {

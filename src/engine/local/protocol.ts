@@ -1,5 +1,5 @@
 /** The calls that the engine thread answers. Every call is one message each way, which copies its arrays. */
-import type { Codec, Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
+import type { Codec, ModelsBeside, Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
 import type { TypedArray } from "../../tensor/execute.ts";
 import type { OutputRequest } from "./decoder.ts";
 import type { Architecture, Weights } from "./parameters.ts";
@@ -52,6 +52,8 @@ export interface MemoryUse {
   /** Longest row, and rows that sample at once. */
   readonly tokens: number;
   readonly rows: number;
+  /** Absent: none. */
+  readonly beside?: ModelsBeside;
 }
 
 /** Bytes that training takes of a device at most. */
@@ -65,6 +67,8 @@ export interface MemoryPlan {
   readonly kept: number;
   /** Keys and values of the rows that are sampled. */
   readonly caches: number;
+  /** Weights, gradients and moments of other models. */
+  readonly beside: number;
   /** Their sum. */
   readonly whole: number;
   /** Of the largest single array. */

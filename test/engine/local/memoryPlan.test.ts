@@ -12,7 +12,7 @@ import {
 import { gpuDevice } from "../../../src/engine/local/gpu/model.ts";
 import { trainedUnits, unitsOf } from "../../../src/engine/local/gpu/units.ts";
 import { gridOf, largestShapes, packRows, placesFor } from "../../../src/engine/local/packing.ts";
-import { type Architecture, firstWeights } from "../../../src/engine/local/parameters.ts";
+import { type Architecture, firstWeights, headParameters } from "../../../src/engine/local/parameters.ts";
 import { sampler } from "../../../src/engine/local/sampler.ts";
 import { livelyWeights, tinyConfig } from "./support.ts";
 
@@ -64,6 +64,13 @@ test("weights, gradients and moments are counted exactly, and an adapter has few
   assert.equal(few.gradients, 4 * 30 * 16 * (576 + 576 + 576 + 192));
   const { weights, gradients, moments, activations, caches } = all;
   assert.equal(all.whole, weights + gradients + moments + activations + caches);
+  // a critic has weights of its own; copies of an adapter's model have their own adapter alone
+  const beside = { created: 1, copied: 2, frozen: 3 };
+  const more = await memoryPlan(whole, { ...use(whole.a, 512), beside }, gpu, settings);
+  assert.equal(more.beside, (4 + 2 * 4 + 3) * weights);
+  assert.equal(more.whole, all.whole + more.beside);
+  const adapters = await memoryPlan(adapted, { ...use(adapted.a, 512), beside }, gpu, settings);
+  assert.equal(adapters.beside, few.weights + (3 + 2 * 4 + 3) * few.gradients);
   assert.ok(activations > 2 * GiB && activations < 6 * GiB, `${activations}`);
 });
 
@@ -136,16 +143,25 @@ const gpu = await gpuDevice({ precision: "f32", checked: true, memory: 2 ** 22 }
 });
 after(() => gpu?.close());
 
-test("the plan is within a tenth of what sampling and training took", { skip: !gpu }, async () => {
-  const a: Architecture = {
-    config: { ...tinyConfig, vocabulary: 400, width: 32, contextTokens: 64 },
-    heads: [],
-  };
-  const weights = new Map([...firstWeights([], randomStream("none")), ...livelyWeights(a.config)]);
+test("the plan is within a tenth of what sampling and training took, a critic and frozen weights beside", {
+  skip: !gpu,
+}, async () => {
+  const config = { ...tinyConfig, vocabulary: 400, width: 32, contextTokens: 64 };
+  const a: Architecture = { config, heads: [] };
+  const critics: Architecture = { config, heads: ["value"] };
+  const weights = livelyWeights(config);
+  const heads = firstWeights(headParameters(config, critics.heads), randomStream("heads"));
   const before = gpu!.bytes();
   const model = await gpu!.create(a, { weights, steps: 0, version: 0 });
   const [B, T, rows] = [8, 64, 16];
-  const planned = await model.memory!({ places: B * T, tokens: T, rows });
+  const beside = { created: 1, copied: 0, frozen: 1 };
+  const planned = await model.memory!({ places: B * T, tokens: T, rows, beside });
+  const critic = await gpu!.create(critics, {
+    weights: new Map([...weights, ...heads]),
+    steps: 0,
+    version: 0,
+  });
+  const frozen = await model.copy("fresh");
 
   const codec = { padId: 0, endId: 1, decode: () => "" };
   const models = model.readings({ codec, other: () => model });
@@ -170,13 +186,16 @@ test("the plan is within a tenth of what sampling and training took", { skip: !g
     targets: Int32Array.from(each((i) => 2 + ((i + 1) % 20))),
   };
   const wanted = { entropy: true, topk: 0, at: 0, heads: [], hidden: [] };
+  const each1 = new Float32Array(A).fill(1);
   for (let i = 0; i < 2; i++) {
+    await frozen.forward(batch, { ...wanted, entropy: false }, false);
     await model.forward(batch, wanted, true);
-    const cotangents = { logp: new Float32Array(A).fill(1), entropy: new Float32Array(A).fill(0.1) };
-    await model.backward("main", cotangents);
-    await model.step({ learningRate: 1e-3 });
+    await model.backward("main", { logp: each1, entropy: each1.map(() => 0.1) });
+    await critic.forward(batch, { ...wanted, entropy: false, heads: critics.heads }, true);
+    await critic.backward("main", { "head.value": each1 });
+    for (const one of [model, critic]) await one.step({ learningRate: 1e-3 });
   }
   const took = gpu!.bytes() - before;
   assert.ok(Math.abs(took / planned.whole - 1) < 0.1, `took ${took}, planned ${JSON.stringify(planned)}`);
-  model.drop();
+  for (const one of [model, critic, frozen]) one.drop();
 });

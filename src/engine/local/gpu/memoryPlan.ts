@@ -48,9 +48,9 @@ function cacheBytes(c: DecoderConfig, { rows, tokens }: MemoryUse): number {
 }
 
 /**
- * What training takes at most: the model with its optimiser, the largest micro-batch with log-probabilities and entropies, and the
- * rows that sample at once. Copies of the model and other models are not in it, nor is a group of rows that a loss needs together and
- * that is larger than a micro-batch.
+ * What training takes at most: the model with its optimiser, those beside it, the largest micro-batch with log-probabilities and
+ * entropies, and the rows that sample at once. A group of rows that a loss needs together and that is larger than a micro-batch is not
+ * in it.
  */
 export async function memoryPlan(
   { a, units, trained }: Pick<Kind, "a" | "units" | "trained">,
@@ -80,10 +80,13 @@ export async function memoryPlan(
   programs.push(await sampling.decode(decodeRows(use.rows), servingPlaces(use.tokens), "drawn"));
   const weights = 4 * sum(units.map((u) => u.length));
   const gradients = 4 * sum(trained.map((u) => u.length));
+  const { created, copied, frozen } = use.beside ?? { created: 0, copied: 0, frozen: 0 };
   const parts = {
     weights,
     gradients,
     moments: 2 * gradients,
+    // a copy shares what is not trained; models compute one after the other, in the same memory
+    beside: created * (weights + 3 * gradients) + copied * 4 * gradients + frozen * gradients,
     activations: most + shared(programs) + sum(programs.map((program) => own(program, held))),
     caches: cacheBytes(a.config, use),
   };
@@ -117,8 +120,10 @@ export async function requireDeviceMemory(
     largest <= gpu.adapter.largest && (await gpu.hasRoom(whole - inUse));
   const planned = await memoryPlan(kind, use, gpu, settings);
   if (await fits(planned)) return planned;
-  const parts = (["weights", "gradients", "moments", "activations", "caches"] as const)
-    .map((part) => `${part} ${gibibytes(planned[part])}`)
+  const named = { ...planned, "other models": planned.beside };
+  const parts = (["weights", "gradients", "moments", "other models", "activations", "caches"] as const)
+    .filter((part) => part !== "other models" || named[part] > 0)
+    .map((part) => `${part} ${gibibytes(named[part])}`)
     .join(", ");
   const full = (fix: string): WhetstoneError =>
     new WhetstoneError("device.full", {
