@@ -131,9 +131,9 @@ export async function rawScaleOf({ url, baseModel }: Peer): Promise<Scale> {
   }
 }
 
-/** Of the row's targets, by a pass forward. */
+/** Of the row's targets, by a pass forward; weights of 0, since a server may have backward passes alone. */
 async function logpOf(trainer: Trainer, row: Row): Promise<Float32Array> {
-  const [all] = await trainer.pass(weighted([row]), "cross_entropy", true);
+  const [all] = await trainer.pass(scoringData(batchOf([row])), "cross_entropy", true);
   return all!.slice(row.from - row.tokens.length);
 }
 
