@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import { after, test } from "node:test";
 import { differentiate } from "../../src/tensor/differentiate.ts";
 import { input, type Tensor } from "../../src/tensor/graph.ts";
+import { mul } from "../../src/tensor/ops/mul.ts";
 import { packedAttention } from "../../src/tensor/ops/packedAttention.ts";
 import { evaluate } from "../../src/tensor/reference.ts";
 import { sizeOf } from "../../src/tensor/shape.ts";
@@ -69,3 +70,15 @@ for (const c of [...table, longAttention()]) {
     assert.ok(gpu);
   });
 }
+
+test("a device that is lost is one clear error, at once and later", { skip: !gpu }, async () => {
+  const own = await openGpu({ checked: true, software: true });
+  const x = input("x", [4]);
+  const program = await gpuProgram(own, [x], { y: mul(x, 2) }, { arena: arena(own) });
+  const double = async () => [...(await fromGpu(own, program.run({ x: Float32Array.of(1, 2, 3, 4) }).y!))];
+  assert.deepEqual(await double(), [2, 4, 6, 8]);
+  own.device.destroy();
+  for (let i = 0; i < 2; i++)
+    await assert.rejects(double(), /the device was lost \(destroyed\).*last checkpoint/);
+  own.close();
+});
