@@ -20,15 +20,15 @@ export function errorFrom({
   message,
   stack,
 }: Extract<Reply, { error: unknown }>["error"]): Error {
-  if (code !== undefined && code in errorCodes && parts) {
-    return new WhetstoneError(code as ErrorCode, parts as ErrorParts);
-  }
-  const e = new WhetstoneError("engine.failed", {
-    where: "local engine",
-    got: message,
-    expected: "the computation to run",
-    fix: "Run again with --debug to see where it happened; if memory is short, use a smaller model or batch.",
-  });
+  const known = code !== undefined && code in errorCodes && parts;
+  const e = known
+    ? new WhetstoneError(code as ErrorCode, parts as ErrorParts)
+    : new WhetstoneError("engine.failed", {
+        where: "local engine",
+        got: message,
+        expected: "the computation to run",
+        fix: "Run again with --debug to see where it happened; if memory is short, use a smaller model or batch.",
+      });
   if (stack) e.stack = stack;
   return e;
 }

@@ -1,6 +1,7 @@
 /** Answers the engine's calls: holds the models of one device. In Node it runs in a thread of its own, in a page within the page's. */
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
+import { TensorError } from "../../tensor/error.ts";
 import type { ComputeDevice, DeviceModel } from "./deviceModel.ts";
 import type { Architecture } from "./parameters.ts";
 import type { Calls, Handle, Reply, Request, SpecialTokens } from "./protocol.ts";
@@ -36,6 +37,14 @@ function textOf({ decode }: Words, ids: Int32Array): string {
     expected: "the token texts first",
     fix: "Report this: it is a bug in the engine.",
   });
+}
+
+/** What the host makes its error of: the code and parts of one that says what to do. */
+function codeOf(e: unknown) {
+  if (isWhetstoneError(e)) return { code: e.code, parts: { ...e.parts, cause: undefined } };
+  if (e instanceof TensorError)
+    return { code: "engine.failed", parts: { where: `local engine, ${e.where}`, ...e.parts } };
+  return {};
 }
 
 /** @returns what takes the calls. */
@@ -153,7 +162,7 @@ export function served({
         id,
         error: {
           message: messageOf(e),
-          ...(isWhetstoneError(e) ? { code: e.code, parts: { ...e.parts, cause: undefined } } : {}),
+          ...codeOf(e),
           ...(e instanceof Error && e.stack ? { stack: e.stack } : {}),
         },
       });

@@ -196,8 +196,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       await Promise.all(before);
       const answer = await stepped;
       const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
-      session.compiles = Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
-      session.ordered = !session.compiles;
+      recognise(session, metrics);
       return metrics;
     },
     async save(path) {
@@ -230,6 +229,18 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       await session.unload(modelId);
     },
   };
+}
+
+/** Learns from the metrics of a step who the server is. */
+function recognise(session: Session, metrics: Readonly<Record<string, number>>): void {
+  const skyRl = Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
+  if (skyRl && session.compiles === undefined)
+    session.over.say(
+      "The server is SkyRL, which compiles a program for each number of sequences that it samples at once, unless it was started with " +
+        `--backend-config '{"sample_max_num_sequences": 32}' or another fixed number`,
+    );
+  session.compiles = skyRl;
+  session.ordered = !skyRl;
 }
 
 /** A number that Python reads as a float, not as an integer: PyTorch's AdamW refuses betas that are integers. */
