@@ -88,14 +88,21 @@ function copyPackage(name: string, seen = new Set<string>()): void {
 }
 const here = `${process.platform}-${process.arch}`;
 function isForeign(path: string): boolean {
+  const runtime = /onnxruntime-node\/bin\/napi-v\d+\/([a-z0-9]+)\/([a-z0-9]+)/.exec(path);
+  if (runtime) return `${runtime[1]}-${runtime[2]}` !== here || /cuda|tensorrt/i.test(path);
   const dawn = /node_modules\/webgpu\/dist\/([a-z0-9]+-[a-z0-9]+)/.exec(path)?.[1];
   if (dawn !== undefined)
     return dawn !== here && !(process.platform === "darwin" && dawn === "darwin-universal");
   return /node_modules\/(debug|adm-zip|global-agent)\/(test|src\/test)/.test(path);
 }
-const needed = ["webgpu", "zod", "@bufbuild/protobuf", "@huggingface/tokenizers", "@huggingface/jinja"];
 for (const name of [
-  ...needed,
+  "webgpu",
+  "onnxruntime-node",
+  "onnxruntime-common",
+  "zod",
+  "@bufbuild/protobuf",
+  "@huggingface/tokenizers",
+  "@huggingface/jinja",
   "@huggingface/gguf",
   "quickjs-emscripten-core",
   "@jitl/quickjs-wasmfile-release-sync",

@@ -13,15 +13,21 @@ if [ ! -x "$work/bin/node" ]; then
 fi
 cd "$work" || exit 1
 export PATH="$work/bin:$PATH"
-# within SECONDS COMMAND...: ends it then, or when the whole time is over
+# within SECONDS COMMAND...: ends it then, or when the whole time is over; a line says so, or why it failed
 within() {
-  local left=$((limit - SECONDS)) most=$1
+  local left=$((limit - SECONDS)) most=$1 rc=0
   shift
-  if ((left < 3)); then
+  ((most < left)) || most=$left
+  if ((most < 3)); then
     echo "{\"leftOut\":\"${*:2}\"}"
     return
   fi
-  timeout $((most < left ? most : left)) "$@" 2>"$work/said" || echo "{\"failed\":\"${*:2}\",\"said\":\"$(grep -m1 Error "$work/said" | tr -d '"\\\\')\"}"
+  timeout "$most" "$@" 2>"$work/said" || rc=$?
+  if ((rc == 124)); then
+    echo "{\"tooSlow\":\"${*:2}\",\"seconds\":$most}"
+  elif ((rc != 0)); then
+    echo "{\"failed\":\"${*:2}\",\"said\":\"$(grep -m1 -E '^[A-Za-z]*Error' "$work/said" | tr -d '"\\\\' | cut -c1-300)\"}"
+  fi
 }
 ours() { within "$1" node bench/gpu/measure.ts "${@:2}" | tee -a "$results"; }
 python() { within "$1" python3 "$here/peers.py" "${@:2}" | tee -a "$results"; }
@@ -36,31 +42,35 @@ if [ "${1:-all}" = check ]; then
   exit
 fi
 check 150 test/engine/local/{sampling,outputs,step,invariance,mix,adapters}.test.ts
-ours 60 products
-# each row right before the one that it is compared with
-while read -r size precision rows theirs; do
-  ours 60 train "$size" "$precision" "$rows"
-  python 60 train "$size" "$theirs" "$rows"
-done << 'ROWS'
-135M f16 32 bf16
+training='135M f16 32 bf16
 135M f16 8 bf16
 135M f32 8 f32
 25M f16 32 bf16
 25M f32 32 f32
 0.5M f32 32 f32
-360M f16 8 bf16
-ROWS
-for size in 25M 135M; do
-  ours 60 iterate $size f16
-  python 90 iterate $size bf16 # TRL
+360M f16 8 bf16'
+iterations='25M 135M' peers='0.5M 25M' rows=32 decoding='0.5M 25M 135M' precision=f16 memory=0.5M
+# to try the script on a software adapter
+[ "${WHETSTONE_SOFTWARE_GPU:-}" = 1 ] &&
+  training='tiny f32 2 f32' iterations=tiny peers=tiny rows=2 decoding=tiny precision=f32 memory=tiny
+ours 60 products
+# each row right before the one that it is compared with
+while read -r size products batch theirs; do
+  ours 60 train "$size" "$products" "$batch"
+  python 60 train "$size" "$theirs" "$batch"
+done <<< "$training"
+for size in $iterations; do
+  ours 60 iterate "$size" $precision
+  python 90 iterate "$size" bf16 # TRL
 done
-for size in 0.5M 25M; do
-  for peer in jax-js tfjs webgpu-llm; do npm_peer 30 $peer $size 32; done
+for size in $peers; do
+  for peer in jax-js tfjs webgpu-llm; do npm_peer 60 $peer "$size" $rows; done
 done
-for size in 0.5M 25M 135M; do
-  for rows in 32 64; do
-    ours 60 decode $size f32 $rows
-    python 90 decode $size bf16 $rows
+for size in $decoding; do
+  for batch in 32 64; do
+    ours 60 decode "$size" f32 $batch
+    python 90 decode "$size" bf16 $batch
   done
 done
+ours 60 memory $memory
 echo "figures: $results"

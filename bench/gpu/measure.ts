@@ -1,7 +1,7 @@
 /**
  * Measures this machine's GPU, one JSON line for each figure.
  *
- *     node bench/gpu/measure.ts about | products | train SIZE PRECISION ROWS | decode SIZE PRECISION ROWS | iterate SIZE PRECISION
+ *     node bench/gpu/measure.ts about | products | train SIZE PRECISION ROWS | decode SIZE PRECISION ROWS | iterate SIZE PRECISION | memory SIZE
  *
  * WHETSTONE_SOFTWARE_GPU=1 takes a software adapter, to try the script where there is no GPU.
  */
@@ -11,6 +11,7 @@ import type { Row } from "../../src/core/batch.ts";
 import type { Model, Sample } from "../../src/core/model.ts";
 import { chatCodec } from "../../src/engine/local/codec.ts";
 import { plain } from "../../src/engine/local/config.ts";
+import type { DeviceModel } from "../../src/engine/local/deviceModel.ts";
 import { gpuDevice } from "../../src/engine/local/gpu/model.ts";
 import { startHost } from "../../src/engine/local/host.ts";
 import { localModel } from "../../src/engine/local/model.ts";
@@ -146,31 +147,30 @@ const flopsPerToken = (a: Architecture, T: number): number => {
   return 6 * n + 12 * c.layers * c.heads * c.headWidth * T;
 };
 
+/** B rows of T tokens, each a target. */
+const denseRows = (B: number, T: number, vocabulary: number) => {
+  const each = (of: (i: number) => number) => Int32Array.from({ length: B * T }, (_, i) => of(i));
+  const token = (i: number): number => (Math.imul(i + 1, 40_503) >>> 3) % vocabulary;
+  return {
+    ...{ B, T, A: B * T },
+    tokens: each(token),
+    position: each((i) => i % T),
+    end: each(() => T - 1),
+    context: each((i) => i),
+    back: each((i) => i),
+    targets: each((i) => token(i + 1)),
+  };
+};
+
 /** Whole steps: forward with the log-probabilities read back, backward, AdamW. */
 async function train(size: string, precision: Precision, B: number, profile: boolean): Promise<void> {
   const begun = performance.now();
   const a: Architecture = { config: shapes[size]!, heads: [] };
-  const device = await gpuDevice({ precision });
+  const device = await gpuDevice({ precision, software });
   const T = 192;
   const model = await device.create(a, { weights: weightsFor(a), steps: 0, version: 0 });
   const loaded = performance.now();
-  const rows = {
-    B,
-    T,
-    A: B * T,
-    tokens: Int32Array.from(
-      { length: B * T },
-      (_, i) => (Math.imul(i + 1, 40_503) >>> 3) % a.config.vocabulary,
-    ),
-    position: Int32Array.from({ length: B * T }, (_, i) => i % T),
-    end: new Int32Array(B * T).fill(T - 1),
-    context: Int32Array.from({ length: B * T }, (_, i) => i),
-    back: Int32Array.from({ length: B * T }, (_, i) => i),
-    targets: Int32Array.from(
-      { length: B * T },
-      (_, i) => (Math.imul(i + 2, 40_503) >>> 3) % a.config.vocabulary,
-    ),
-  };
+  const rows = denseRows(B, T, a.config.vocabulary);
   const wanted = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
   const cotangent = new Float32Array(rows.A).fill(-1 / rows.A);
   const losses: number[] = [];
@@ -263,20 +263,48 @@ async function decode(size: string, precision: Precision, rows: number): Promise
   say({ decode: size, precision, rows, tokens, tokensPerSecond: median(rates) });
 }
 
-/** Milliseconds of each kind of kernel of a decoding pass. */
-async function decodeProfile(size: string, precision: Precision, rows: number): Promise<void> {
-  const a: Architecture = { config: shapes[size]!, heads: [] };
-  const device = await gpuDevice({ precision });
-  const model = await device.create(a, { weights: weightsFor(a), steps: 0, version: 0 });
+/** Samples on the device itself. @returns the number of passes. */
+async function sampled(a: Architecture, model: DeviceModel, requests: ReturnType<typeof requestsFor>) {
   const codec = { padId: 0, endId: 1, decode: () => "" };
   const models = model.readings({ codec, other: () => model });
   const sampling = sampler({ config: a.config, codec, models, version: "0" });
-  const requests = requestsFor(prompts(size, rows, 1, 32), 64, 1);
   const done = sampling.sample(requests);
   let steps = 0;
-  const start = performance.now();
   for (; sampling.busy; steps++) await sampling.step();
   await done;
+  sampling.close();
+  return steps;
+}
+
+/** Memory of the device and of the process over 2,000 tiny iterations: 8 samples and one step, each with other lengths. */
+async function memory(size: string): Promise<void> {
+  const a: Architecture = { config: shapes[size]!, heads: [] };
+  const device = await gpuDevice({ precision: "f32", software });
+  const model = await device.create(a, { weights: weightsFor(a), steps: 0, version: 0 });
+  const wanted = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
+  for (let i = 0; i < 2000; i++) {
+    if (i % 200 === 0 || i === 1999)
+      say({
+        memory: size,
+        iterations: i,
+        deviceMiB: device.bytes() / 2 ** 20,
+        processMiB: process.memoryUsage().rss / 2 ** 20,
+      });
+    await sampled(a, model, requestsFor(prompts(size, 8, 1, 4 + (i % 13)), 4 + (i % 5), i));
+    const rows = denseRows(8, 16 * (1 + (i % 4)), a.config.vocabulary);
+    await model.forward(rows, wanted, true);
+    await model.backward("main", { logp: new Float32Array(rows.A).fill(-1 / rows.A) });
+    await model.step({ learningRate: 1e-4 });
+  }
+}
+
+/** Milliseconds of each kind of kernel of a decoding pass. */
+async function decodeProfile(size: string, precision: Precision, rows: number): Promise<void> {
+  const a: Architecture = { config: shapes[size]!, heads: [] };
+  const device = await gpuDevice({ precision, software });
+  const model = await device.create(a, { weights: weightsFor(a), steps: 0, version: 0 });
+  const start = performance.now();
+  const steps = await sampled(a, model, requestsFor(prompts(size, rows, 1, 32), 64, 1));
   say({ decodeSteps: steps, ms: performance.now() - start });
   for (const [name, kinds] of Object.entries(await device.profile()))
     say({
@@ -369,9 +397,12 @@ switch (stage) {
   case "iterate":
     await iterate(size, precision as Precision);
     break;
+  case "memory":
+    await memory(size);
+    break;
   default:
     console.error(
-      "node bench/gpu/measure.ts about | products | train SIZE PRECISION ROWS [profile] | decode SIZE PRECISION ROWS | iterate SIZE PRECISION",
+      "node bench/gpu/measure.ts about | products | train SIZE PRECISION ROWS [profile] | decode SIZE PRECISION ROWS | iterate SIZE PRECISION | memory SIZE",
     );
     process.exitCode = 2;
 }

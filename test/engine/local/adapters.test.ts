@@ -10,7 +10,7 @@ import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import { exportAdapter, exportWeights } from "../../../src/engine/local/export.ts";
 import { type LocalOptions, type LoraOptions, localEngine } from "../../../src/engine/local/index.ts";
 import { readPeft } from "../../../src/engine/local/peft.ts";
-import { coefficientsFor, failsWith, linear, near, randomBatch, words } from "./support.ts";
+import { coefficientsFor, device, failsWith, linear, near, randomBatch, words } from "./support.ts";
 
 let root = "";
 before(async () => {
@@ -31,7 +31,7 @@ async function train(model: Model, seed: string): Promise<void> {
 
 /** A folder with a plain model for adapters to sit on. */
 async function base(): Promise<string> {
-  const engine = localEngine({ size, threads: 2 });
+  const engine = localEngine({ device, size, threads: 2 });
   const at = await folder("base");
   await (await engine.create(request)).save(at);
   await engine.dispose();
@@ -40,8 +40,8 @@ async function base(): Promise<string> {
 
 test("an adapter begins without effect, is all that training changes, and is saved, opened and exported", async () => {
   const from = await base();
-  const engine = localEngine({ from, lora: { rank: 2, targets: ["v_proj", "q_proj"] }, threads: 2 });
-  const plain = localEngine({ from, threads: 2 });
+  const engine = localEngine({ device, from, lora: { rank: 2, targets: ["v_proj", "q_proj"] }, threads: 2 });
+  const plain = localEngine({ device, from, threads: 2 });
   const before = await (await plain.create(request)).score(batch, want);
   const model = await engine.create(request);
   // both layers: A [2, 16] and B [16, 2] for q, A [2, 16] and B [8, 2] for v
@@ -70,18 +70,18 @@ test("an adapter begins without effect, is all that training changes, and is sav
   await exportWeights(saved, merged);
   const whole = await (await plain.open("policy", merged)).score(batch, want);
   near(whole.logp, trained.logp, 1e-5, "merged");
-  const serving = localEngine({ threads: 2, merged: true });
+  const serving = localEngine({ device, threads: 2, merged: true });
   const served = await serving.open("policy", saved);
   assert.deepEqual(await served.score(batch, want), whole, "merged when it is opened");
   assert.equal(served.version, "2");
 
-  const again = localEngine({ from, lora: { from: peft }, threads: 2 });
+  const again = localEngine({ device, from, lora: { from: peft }, threads: 2 });
   assert.deepEqual(await (await again.create(request)).score(batch, want), trained);
   for (const e of [engine, plain, serving, again]) await e.dispose();
 });
 
 test("where the base lies beside the adapter, exports and a new run's start have the adapter too", async () => {
-  const engine = localEngine({ size, lora: { rank: 2 }, threads: 1 });
+  const engine = localEngine({ device, size, lora: { rank: 2 }, threads: 1 });
   const model = await engine.create(request);
   await train(model, "one");
   const trained = await model.score(batch, want);
@@ -89,7 +89,7 @@ test("where the base lies beside the adapter, exports and a new run's start have
   await model.save(saved);
   await exportWeights(saved, merged);
   for (const from of [saved, merged]) {
-    const next = localEngine({ from, threads: 1 });
+    const next = localEngine({ device, from, threads: 1 });
     near((await (await next.create(request)).score(batch, want)).logp, trained.logp, 1e-5, from);
     await next.dispose();
   }
@@ -97,7 +97,7 @@ test("where the base lies beside the adapter, exports and a new run's start have
 });
 
 test("value heads begin at 0, are trained, saved and opened; other copies have them too", async () => {
-  const engine = localEngine({ size, threads: 2 });
+  const engine = localEngine({ device, size, threads: 2 });
   const model = await engine.create({ ...request, heads: ["value"] });
   const objective = {
     ...linear(coefficientsFor(batch, "heads")),
@@ -154,7 +154,7 @@ test("localEngine refuses adapters that cannot be, and what is not there", async
 
 test("a checkpoint of an adapter says where its base is, and does without a copy", async () => {
   const from = await base();
-  const engine = localEngine({ from, lora: { rank: 2 }, threads: 1 });
+  const engine = localEngine({ device, from, lora: { rank: 2 }, threads: 1 });
   const model = await engine.create(request);
   await train(model, "one");
   const frozen = await model.freeze();
@@ -175,12 +175,12 @@ test("a checkpoint of an adapter says where its base is, and does without a copy
   assert.ok(!(await readdir(forked)).includes("model.safetensors"));
 
   // to begin from it is to begin from what was trained
-  const further = localEngine({ from: saved, threads: 1 });
+  const further = localEngine({ device, from: saved, threads: 1 });
   const merged = await (await further.create(request)).score(batch, want);
   const trained = await model.score(batch, want);
   near(merged.logp, trained.logp, 1e-5, "merged");
 
-  const other = localEngine({ size, threads: 1 });
+  const other = localEngine({ device, size, threads: 1 });
   await (await other.create({ ...request, seed: 8 })).save(from);
   await assert.rejects(
     readCheckpoint(saved),
@@ -195,14 +195,14 @@ test("a checkpoint of an adapter says where its base is, and does without a copy
 });
 
 test("an adapter on an adapter, whose base lies elsewhere or beside it, is opened, begun from and exported whole", async () => {
-  const elsewhere = localEngine({ from: await base(), lora: { rank: 2 }, threads: 1 });
-  const beside = localEngine({ size, lora: { rank: 2 }, threads: 1 });
+  const elsewhere = localEngine({ device, from: await base(), lora: { rank: 2 }, threads: 1 });
+  const beside = localEngine({ device, size, lora: { rank: 2 }, threads: 1 });
   for (const engine of [elsewhere, beside]) {
     const first = await folder("first");
     const model = await engine.create(request);
     await train(model, "one");
     await model.save(first);
-    const further = localEngine({ from: first, lora: { rank: 2 }, threads: 1 });
+    const further = localEngine({ device, from: first, lora: { rank: 2 }, threads: 1 });
     const second = await further.create(request);
     await train(second, "two");
     const trained = await second.score(batch, want);
@@ -218,7 +218,7 @@ test("an adapter on an adapter, whose base lies elsewhere or beside it, is opene
     assert.deepEqual(opened.logp, trained.logp);
     await exportWeights(saved!, merged!);
     for (const from of [saved!, merged!]) {
-      const next = localEngine({ from, threads: 1 });
+      const next = localEngine({ device, from, threads: 1 });
       near((await (await next.create(request)).score(batch, want)).logp, trained.logp, 1e-5, from);
       await next.dispose();
     }
@@ -229,7 +229,7 @@ test("an adapter on an adapter, whose base lies elsewhere or beside it, is opene
     // as its message says
     await exportWeights(first, plain!);
     await exportAdapter(saved!, peft!, plain!);
-    const again = localEngine({ from: plain!, lora: { from: peft! }, threads: 1 });
+    const again = localEngine({ device, from: plain!, lora: { from: peft! }, threads: 1 });
     near((await (await again.create(request)).score(batch, want)).logp, trained.logp, 1e-5, "PEFT's");
     for (const used of [further, again]) await used.dispose();
   }
