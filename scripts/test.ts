@@ -124,7 +124,10 @@ const found = (places.length > 0 ? places : ["test", "src/methods"]).flatMap((pl
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`).sort() : [place],
 );
 const listed = isLong ? long : isGpu ? onGpu : undefined;
-const files = listed ?? found.filter((file) => places.includes(file) || !long.includes(file));
+const files =
+  places.length === 0 && listed
+    ? listed
+    : found.filter((file) => places.includes(file) || !long.includes(file));
 if (files.length === 0) {
   console.error(`no *.test.ts file in ${places.join(", ") || "test or src/methods"}`);
   process.exit(2);

@@ -150,6 +150,8 @@ export interface ModelsBeside {
   readonly copied: number;
   /** Copies that are not trained. */
   readonly frozen: number;
+  /** Whether these do not share the weights that are not trained. */
+  readonly apart: boolean;
 }
 
 /**

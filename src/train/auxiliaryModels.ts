@@ -47,16 +47,18 @@ export async function addAuxiliaryModels(
   }
 }
 
-/** How many models a run keeps beside its policy. @param staleness iterations that play ahead, each with copies of all models. */
-export function modelsBeside(method: Method, staleness: number): ModelsBeside {
+/**
+ * How many models a run keeps beside its policy.
+ * @param staleness iterations that play ahead, each with copies of all models. @param restored whether they are read from a checkpoint.
+ */
+export function modelsBeside(method: Method, staleness: number, restored: boolean): ModelsBeside {
   const rules = Object.values(method.models ?? {});
-  const copied = rules.filter(({ from }) => from === "policy").length;
   const snapshots = staleness > 0 ? (staleness + 1) * (1 + rules.length) : 0;
-  return {
-    created: rules.length - copied,
-    copied,
-    frozen: Object.keys(method.frozen ?? {}).length + snapshots,
-  };
+  const frozen = Object.keys(method.frozen ?? {}).length + snapshots;
+  // what is read from a checkpoint has all of its weights for itself
+  if (restored) return { created: rules.length, copied: 0, frozen, apart: true };
+  const copied = rules.filter(({ from }) => from === "policy").length;
+  return { created: rules.length - copied, copied, frozen, apart: false };
 }
 
 /** Lets the frozen models follow the policy, as the method says. */

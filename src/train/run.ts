@@ -32,6 +32,7 @@ import type { Run } from "./running.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
 import { studentsOf } from "./trainInMemory.ts";
 import { warmStart } from "./warmStart.ts";
+import { watchedMethod } from "./watching.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
 export interface RunOptions extends ConfigOptions {
@@ -119,7 +120,7 @@ export async function trainByConfig(
     // an engine's capabilities may depend on its server, which has been contacted by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
     const trains = !method.weightFree;
-    const beside = modelsBeside(method, config.staleness);
+    const beside = modelsBeside(watchedMethod(method, run.settings.watch), config.staleness, resume);
     const memory = trains ? await run.policy.plannedMemory?.(run.settings.concurrency, beside) : undefined;
     const findings = findingsFor(examined, run);
     await store.saveFindings(out, findings);

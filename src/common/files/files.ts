@@ -19,14 +19,20 @@ export const isMissing = (e: unknown): boolean => ["ENOENT", "ENOTDIR"].includes
 export function writeError(path: string, e: unknown, reason = codeOf(e), flag = "--out"): WhetstoneError {
   const [code, fix]: readonly [ErrorCode, string] =
     reason === "ENOSPC" || reason === "EDQUOT"
-      ? ["disk.write", "Free some space and start again with --resume; what was saved before is intact."]
+      ? [
+          "disk.write",
+          "Free some space and start again, a run with --resume; what was saved before is intact.",
+        ]
       : reason === "EACCES" ||
           reason === "EPERM" ||
           reason === "EROFS" ||
           reason === "ENOTDIR" ||
           reason === "EEXIST"
         ? ["folder.unwritable", `Choose another folder with ${flag}, or change its permissions.`]
-        : ["disk.write", "Check the disk and start again with --resume; what was saved before is intact."];
+        : [
+            "disk.write",
+            "Check the disk and start again, a run with --resume; what was saved before is intact.",
+          ];
   return new WhetstoneError(code, {
     where: path,
     got: messageOf(e).split(",")[0] ?? reason,

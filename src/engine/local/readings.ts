@@ -64,8 +64,8 @@ export interface Readings {
   /** Row r of the scores of the last pass. */
   scoresOf(row: Row, r: number): RowScores;
   /**
-   * Reads prompts of one padded length T in B rows, equal ones once.
-   * @returns a function that gives rows their slots among all rows, and the slots what was read.
+   * Reads prompts of one padded length T in B rows, equal ones once. Forgets tokens that were drawn ahead: none of their rows may go on.
+   * @returns a function to call once, which gives rows their slots among all rows, and the slots what was read; none may join.
    */
   prefill(
     prompts: readonly (readonly Row[])[],
@@ -76,7 +76,7 @@ export interface Readings {
   decode(rows: readonly Row[]): Promise<void>;
   /** If set, prompts are read in pieces, after what earlier ones have in common with them. */
   readonly pieces: PieceReadings | undefined;
-  /** Whether tokens of the next passes are already known; until they are taken, no row may join. */
+  /** Whether tokens of the next passes are already known; until they are taken or all of their rows have ended, no row may join. */
   readonly ahead: boolean;
   /** Keeps what was read of a row that ends. */
   keepPrefix(row: Row): void;
@@ -186,6 +186,7 @@ export function readings(parts: ReadingParts): Readings {
         read.push({ by, arrays });
       }
       return (rows, joining) => {
+        if (joining.length === 0) return;
         makeRoom(rows);
         const moves = joining.map(({ row, b }) => {
           return { from: b, to: row.slot, length: row.request.prompt.length };

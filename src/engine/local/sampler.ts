@@ -71,7 +71,6 @@ export function sampler(parts: SamplerParts): Sampler {
     const joining = prompts.flatMap((same, b) =>
       same.filter((row) => goesOn(row, b)).map((row) => ({ row, b })),
     );
-    if (joining.length === 0) return;
     rows = [...rows, ...joining.map(({ row }) => row)];
     await place(rows, joining);
   }
@@ -161,7 +160,8 @@ export function sampler(parts: SamplerParts): Sampler {
       const enough = waiting.length >= Math.min(company, Math.ceil(rows.length / 4));
       const room = waiting.length > 0 && rows.length < mostRows;
       const free = room && (rows.length === 0 || !models.ahead);
-      if (free && (enough || ++waited > patience)) await admit();
+      if (room) waited++;
+      if (free && (enough || waited > patience)) await admit();
       try {
         if (rows.length > 0) await decode();
       } catch (e) {

@@ -42,8 +42,9 @@ function textOf({ decode }: Words, ids: Int32Array): string {
 /** What the host makes its error of: the code and parts of one that says what to do. */
 function codeOf(e: unknown) {
   if (isWhetstoneError(e)) return { code: e.code, parts: { ...e.parts, cause: undefined } };
-  if (e instanceof TensorError)
-    return { code: "engine.failed", parts: { where: `local engine, ${e.where}`, ...e.parts } };
+  // a device that fails; other errors of the tensor room are ours
+  if (e instanceof TensorError && e.where === "gpu")
+    return { code: "engine.failed", parts: { where: "local engine, gpu", ...e.parts } };
   return {};
 }
 

@@ -126,13 +126,14 @@ async function sampled(
   seeds: readonly number[],
   temperature: number,
   [batch, open]: readonly [number, number] = [seeds.length, 1],
+  maxTokens = 6,
 ): Promise<Sample[]> {
   const codec = { padId: 0, endId: 1, decode: () => "" };
   const models = model.readings({ codec, other: () => model });
   const sampling = sampler({ config: tinyConfig, codec, models, version: "0" });
   const requests = seeds.map((seed) => ({
     prompt: Int32Array.from({ length: 3 + (seed % 5) }, (_, t) => 2 + ((seed * 7 + t * 3) % 20)),
-    maxTokens: 6,
+    maxTokens,
     seed,
     temperature,
   }));
@@ -171,6 +172,33 @@ test("a reply has the same bytes alone and among others, in many calls or few", 
     const [alone] = await sampled(model, few.slice(3, 4), temperature);
     assert.deepEqual(alone, (await sampled(model, few, temperature))[3]);
   }
+  model.drop();
+});
+
+test("a row that ends at the end of its context leaves its neighbours alone, though tokens are drawn ahead", {
+  skip: !gpu,
+}, async () => {
+  const config = { ...tinyConfig, contextTokens: 256 };
+  const model = await made(gpu!, { config, heads: [] });
+  const codec = { padId: 0, endId: 1, decode: () => "" };
+  const models = model.readings({ codec, other: () => model });
+  const sampling = sampler({ config, codec, models, version: "0" });
+  const prompt = (length: number) => Int32Array.from({ length }, (_, t) => 2 + ((t * 7) % 20));
+  const sampledOf = async (
+    ...requests: readonly { prompt: Int32Array; maxTokens: number; seed: number }[]
+  ) => {
+    const done = sampling.sample(requests);
+    while (sampling.busy) await sampling.step();
+    return await done;
+  };
+  const [full, other] = [
+    { prompt: prompt(250), maxTokens: 6, seed: 1 },
+    { prompt: prompt(6), maxTokens: 40, seed: 2 },
+  ];
+  const [[alone], [, beside]] = [await sampledOf(other), await sampledOf(full, other)];
+  assert.ok(alone!.action.length > 16, "it goes on where the other has ended");
+  assert.deepEqual(beside, alone);
+  sampling.close();
   model.drop();
 });
 
@@ -257,6 +285,7 @@ test("what iterations take is given back: memory does not grow", { skip: !gpu },
     await model.backward("main", { logp: logp as Float32Array });
     await model.step({ learningRate: 1e-3 });
     await sampled(model, [1, 2], 1);
+    await sampled(model, [3, 4], 1, undefined, 1); // replies of one token, which get no place in the caches
     sizes.push(gpu!.bytes());
   }
   assert.equal(sizes.at(-1), sizes[2], sizes.join(" "));

@@ -65,7 +65,7 @@ test("weights, gradients and moments are counted exactly, and an adapter has few
   const { weights, gradients, moments, activations, caches } = all;
   assert.equal(all.whole, weights + gradients + moments + activations + caches);
   // a critic has weights of its own; copies of an adapter's model have their own adapter alone
-  const beside = { created: 1, copied: 2, frozen: 3 };
+  const beside = { created: 1, copied: 2, frozen: 3, apart: false };
   const more = await memoryPlan(whole, { ...use(whole.a, 512), beside }, gpu, settings);
   assert.equal(more.beside, (4 + 2 * 4 + 3) * weights);
   assert.equal(more.whole, all.whole + more.beside);
@@ -154,7 +154,7 @@ test("the plan is within a tenth of what sampling and training took, a critic an
   const before = gpu!.bytes();
   const model = await gpu!.create(a, { weights, steps: 0, version: 0 });
   const [B, T, rows] = [8, 64, 16];
-  const beside = { created: 1, copied: 0, frozen: 1 };
+  const beside = { created: 1, copied: 0, frozen: 1, apart: false };
   const planned = await model.memory!({ places: B * T, tokens: T, rows, beside });
   const critic = await gpu!.create(critics, {
     weights: new Map([...weights, ...heads]),

@@ -1,6 +1,7 @@
 /** What training a model takes of a GPU's memory, worked out from its graphs before anything of it is allocated. */
 import { gibibytes } from "../../../common/text/gibibytes.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
+import type { ModelsBeside } from "../../../core/model.ts";
 import type { Port } from "../../../tensor/compile.ts";
 import type { Gpu } from "../../../tensor/wgsl/device.ts";
 import { type Plan, plan } from "../../../tensor/wgsl/plan.ts";
@@ -47,6 +48,8 @@ function cacheBytes(c: DecoderConfig, { rows, tokens }: MemoryUse): number {
   return bytesOfTokens(c, slots * places + smaller + prefillRows(rows, T).B * T);
 }
 
+const noneBeside: ModelsBeside = { created: 0, copied: 0, frozen: 0, apart: false };
+
 /**
  * What training takes at most: the model with its optimiser, those beside it, the largest micro-batch with log-probabilities and
  * entropies, and the rows that sample at once. A group of rows that a loss needs together and that is larger than a micro-batch is not
@@ -80,13 +83,14 @@ export async function memoryPlan(
   programs.push(await sampling.decode(decodeRows(use.rows), servingPlaces(use.tokens), "drawn"));
   const weights = 4 * sum(units.map((u) => u.length));
   const gradients = 4 * sum(trained.map((u) => u.length));
-  const { created, copied, frozen } = use.beside ?? { created: 0, copied: 0, frozen: 0 };
+  const { created, copied, frozen, apart } = use.beside ?? noneBeside;
   const parts = {
     weights,
     gradients,
     moments: 2 * gradients,
     // a copy shares what is not trained; models compute one after the other, in the same memory
-    beside: created * (weights + 3 * gradients) + copied * 4 * gradients + frozen * gradients,
+    beside:
+      created * (weights + 3 * gradients) + copied * 4 * gradients + frozen * (apart ? weights : gradients),
     activations: most + shared(programs) + sum(programs.map((program) => own(program, held))),
     caches: cacheBytes(a.config, use),
   };

@@ -103,10 +103,19 @@ function inSlots(rows: readonly Row[], slots: number): (Row | undefined)[] {
 const lastTokens = (bySlot: readonly (Row | undefined)[], padId: number): Int32Array =>
   Int32Array.from(bySlot, (row) => row?.action.at(-1) ?? padId);
 
-/** The positions of a pass's tokens, and where their keys and values go. @param further passes after the one that was read. */
-function positions(c: DecoderConfig, rows: readonly Row[], slots: number, further: number) {
+/**
+ * The positions of a pass's tokens, and where their keys and values go. A row that ends before the passes drawn ahead do stays at its
+ * cache's last place, which nobody reads any more.
+ * @param further passes after the one that was read.
+ */
+function positions(
+  c: DecoderConfig,
+  rows: readonly Row[],
+  { slots, places }: Pick<Cache, "slots" | "places">,
+  further: number,
+) {
   const position = new Int32Array(slots);
-  for (const row of rows) position[row.slot] = seenTokens(row) + further;
+  for (const row of rows) position[row.slot] = Math.min(seenTokens(row) + further, places - 1);
   const place = new Int32Array(slots * c.kvHeads * 3);
   for (let i = 0; i < slots * c.kvHeads; i++) {
     const slot = Math.floor(i / c.kvHeads);
@@ -156,6 +165,14 @@ function promptFeeds(
   return { tokens, last, rowOf };
 }
 
+/** From the places of prompts to the slots of their rows. */
+const movesOf = (joining: readonly Joining[]) =>
+  joining.map(({ row, b }) => ({ from: b, to: row.slot, length: row.request.prompt.length }));
+
+/** Passes until the last of these rows is at its limit, of which some may end before. */
+const passesAhead = (rows: readonly Row[]): number =>
+  Math.max(1, Math.min(mostAhead, Math.max(...rows.map((row) => row.limit - row.action.length))));
+
 export function gpuReadings(parts: GpuReadingParts): Readings {
   const { config: c, gpu, programs, weights, weightsOf, codec, pool } = parts;
   const V = c.vocabulary;
@@ -179,7 +196,7 @@ export function gpuReadings(parts: GpuReadingParts): Readings {
       const out = program.run({
         ...own.weights,
         ...arrays,
-        ...positions(c, rows, slots, pass),
+        ...positions(c, rows, own.cache, pass),
         ...drawing(bySlot),
         tokens,
       });
@@ -196,7 +213,7 @@ export function gpuReadings(parts: GpuReadingParts): Readings {
     const tokens = lastTokens(bySlot, codec.padId);
     const program = await programs.decode(slots, places, "scores");
     const plain = bySlot.map((row) => (row && !needsScores(row) ? row : undefined));
-    const given = { ...positions(c, rows, slots, 0), tokens };
+    const given = { ...positions(c, rows, own.cache, 0), tokens };
     for (const by of readersOf(rows, own, others)) {
       const draws = by === own ? drawing(plain) : noDrawing(slots);
       const out = program.run({ ...by.weights, ...by.cache.arrays, ...given, ...draws });
@@ -230,7 +247,7 @@ export function gpuReadings(parts: GpuReadingParts): Readings {
       return { own: scoresAt(own, at, V), mixed: mix && scoresAt(others.get(mix.of)!, at, V) };
     },
     async prefill(prompts, T, B) {
-      drawnAhead = []; // of rows that have all ended
+      drawnAhead = [];
       const all = prompts.flat();
       const R = decodeRows(all.length);
       const result = all.some(needsScores) ? "scores" : "drawn";
@@ -239,28 +256,32 @@ export function gpuReadings(parts: GpuReadingParts): Readings {
       const plain = all.map((row) => (needsScores(row) ? undefined : row));
       const padded = Array.from({ length: R }, (_, r) => plain[r]);
       const read: { by: Reading; cache: Cache }[] = [];
-      for (const by of readersOf(all, own, others)) {
-        const cache = caches.make(B, T);
-        const draws = by === own ? drawing(padded) : noDrawing(R);
-        const out = program.run({ ...by.weights, tokens, last, ...draws }, cache.arrays);
-        read.push({ by, cache });
-        if (by === own) {
-          results.collect(out, R, 0, 1);
-          [drawn = []] = await results.read(padded, 1);
+      const drop = (): void => read.splice(0).forEach(({ cache }) => void caches.drop(cache));
+      try {
+        for (const by of readersOf(all, own, others)) {
+          const cache = caches.make(B, T);
+          read.push({ by, cache });
+          const draws = by === own ? drawing(padded) : noDrawing(R);
+          const out = program.run({ ...by.weights, tokens, last, ...draws }, cache.arrays);
+          if (by === own) {
+            results.collect(out, R, 0, 1);
+            [drawn = []] = await results.read(padded, 1);
+          }
+          if (result === "scores") await bringScores(gpu, by, out);
         }
-        if (result === "scores") await bringScores(gpu, by, out);
+      } catch (e) {
+        drop();
+        throw e;
       }
       prefilled = rowOf;
       return async (rows: readonly Row[], joining: readonly Joining[]) => {
-        await caches.makeRoom([own, ...others.values()], rows, mostAhead);
-        const moves = joining.map(({ row, b }) => ({
-          from: b,
-          to: row.slot,
-          length: row.request.prompt.length,
-        }));
-        for (const { by, cache } of read) {
-          await moveRows(gpu, c, cache, by.cache, moves);
-          caches.drop(cache);
+        try {
+          if (joining.length === 0) return;
+          await caches.makeRoom([own, ...others.values()], rows, mostAhead);
+          const moves = movesOf(joining);
+          for (const { by, cache } of read) await moveRows(gpu, c, cache, by.cache, moves);
+        } finally {
+          drop();
         }
       };
     },
@@ -272,8 +293,7 @@ export function gpuReadings(parts: GpuReadingParts): Readings {
           await decodeScores(rows);
           return;
         }
-        const longest = Math.max(...rows.map((row) => row.limit - row.action.length));
-        const passes = Math.max(1, Math.min(mostAhead, longest));
+        const passes = passesAhead(rows);
         await caches.makeRoom([own, ...others.values()], rows, passes);
         await decodeAhead(rows, passes);
       }
