@@ -212,6 +212,7 @@ async function train(size: string, precision: Precision, B: number, profile: boo
         kinds: Object.fromEntries([...kinds].sort((x, y) => y[1].ms - x[1].ms).slice(0, 14)),
       });
   }
+  device.close();
 }
 
 function policy(size: string, precision: Precision): Promise<Model> {
@@ -296,6 +297,7 @@ async function memory(size: string): Promise<void> {
     await model.backward("main", { logp: new Float32Array(rows.A).fill(-1 / rows.A) });
     await model.step({ learningRate: 1e-4 });
   }
+  device.close();
 }
 
 /** Milliseconds of each kind of kernel of a decoding pass. */

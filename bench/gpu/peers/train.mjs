@@ -82,8 +82,8 @@ async function jaxJs() {
     return x.mul(cos).add(np.concatenate([b.mul(-1), a], -1).mul(sin));
   };
   const loss = (p, given, wanted, cos, sin) => {
-    // one-hot products, since what it compiles can hold no gradient of a lookup
-    let x = np.matmul(nn.oneHot(given, V), p.embed.ref);
+    // a product with one-hot rows, since what it compiles can hold no gradient of a lookup
+    let x = np.matmul(given, p.embed.ref);
     for (let l = 0; l < L; l++) {
       const w = (name) => p[`${l}.${name}`];
       const h = norm(x.ref, w("norm1"));
@@ -101,7 +101,7 @@ async function jaxJs() {
     const logits = np.matmul(norm(x, p.norm), np.transpose(p.embed)).reshape([rows * T, V]);
     return nn
       .logSoftmax(logits, -1)
-      .mul(nn.oneHot(wanted, V))
+      .mul(wanted)
       .sum()
       .mul(-1 / (rows * T));
   };
@@ -128,8 +128,9 @@ async function jaxJs() {
     Object.fromEntries(Object.entries(weightShapes).map(([name, shape]) => [name, make(name, shape)]));
   let p = all((name, shape) => np.array(firstValues(name, shape)).reshape(shape));
   let [m, v] = [0, 1].map(() => all((_, shape) => np.zeros(shape)));
-  const given = np.array(tokens, { dtype: np.int32 }).reshape([rows, T]);
-  const wanted = np.array(targets, { dtype: np.int32 });
+  const hot = (ids) => nn.oneHot(np.array(ids, { dtype: np.int32 }), V);
+  const given = hot(tokens).reshape([rows, T, V]);
+  const wanted = hot(targets);
   const [cos, sin] = [Math.cos, Math.sin].map((f) => np.array(angles.map(f)).reshape([T, 1, headWidth]));
   let t = 0;
   return async () => {
@@ -253,6 +254,11 @@ console.log(
     train: size,
     precision: precisionOf(peer),
     rows,
+    differs: {
+      "jax-js": "the embedding is a product with one-hot rows",
+      tfjs: "Adam without weight decay",
+      "webgpu-llm": "a row at a time; its own first weights",
+    }[peer],
     tokensPerSecond: (rows * T) / s,
     ms: 1000 * s,
     steps: seconds.length,

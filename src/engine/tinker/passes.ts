@@ -1,12 +1,15 @@
 /** Passes and steps of a model on a server. */
 import { adamwDefaults } from "../../common/statistics/adamw.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
+import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Capability, Loss, StepRule, StepStats } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/types.ts";
 import { requireFit } from "../requests.ts";
 import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
+import { evenCount, evenPass } from "./evenly.ts";
+import type { Datum } from "./protocol.ts";
 import { idsFor, outputsOf, severalCotangents, severalData } from "./topKTargets.ts";
 import { gradientNormIn, type Trainer } from "./trainer.ts";
 import { requireAdamw, requireOutputs } from "./unsupported.ts";
@@ -51,7 +54,7 @@ export function modelPasses(
 
   async function forward(rows: TokenRows): Promise<Float32Array> {
     requireFit(rows, id, current.contextTokens);
-    return atTargets(rows, await current.trainer.pass(scoringData(rows), "cross_entropy", true));
+    return atTargets(rows, await evenPass(current.trainer, scoringData(rows), "cross_entropy", true));
   }
 
   /** The requested outputs. `ids` and `logp_E` are the additional targets that the server was asked for, if any. */
@@ -61,18 +64,23 @@ export function modelPasses(
     const [logp, logp_E] = await Promise.all([
       forward(rows),
       ids &&
-        current.trainer
-          .pass(severalData(rows, ids), "cross_entropy", true)
-          .then((per) => atTargets(rows, per, ids.width)),
+        evenPass(current.trainer, severalData(rows, ids), "cross_entropy", true).then((per) =>
+          atTargets(rows, per, ids.width),
+        ),
     ]);
     const more = ids && logp_E ? outputsOf(want, ids, logp_E) : {};
     return { outputs: { logp, heads: {}, ...more }, ...(ids && logp_E && { ids, logp_E }) };
   }
 
-  /** Sends a backward pass. Its errors are reported by the step, which is sent right after it without waiting. */
+  /** Its errors are reported by the step, which is sent right after it without waiting. */
+  function learning(data: readonly Datum[], lossFn: string): void {
+    evenPass(current.trainer, data, lossFn, false).catch(() => undefined);
+  }
+
+  /** Sends a backward pass. */
   function learnFrom({ rows, logp_A, cotangent_A }: Due, datums: number): void {
     const data = carrierData(rows, logp_A, cotangent_A, reduction, datums);
-    void current.trainer.pass(data, "importance_sampling", false);
+    learning(data, "importance_sampling");
   }
 
   async function accumulate<A>(batch: Batch, objective: Loss<A>, aux: A): Promise<Stats> {
@@ -85,7 +93,7 @@ export function modelPasses(
       requireFinite(slopes);
       // the loss is −Σ weight · ln p
       const weights = slopes.map((x) => -x);
-      void current.trainer.pass(severalData(batch, ids, weights), "cross_entropy", false);
+      learning(severalData(batch, ids, weights), "cross_entropy");
     }
     const cotangent_A = logpCotangents(cotangents, logp_A.length);
     if (reduction === "sum") learnFrom({ rows: batch, logp_A, cotangent_A }, 1);
@@ -100,10 +108,8 @@ export function modelPasses(
 
   async function step(rule: StepRule): Promise<StepStats> {
     requireAdamw(rule);
+    const datums = waiting.reduce((n, { rows }) => n + evenCount(current.trainer, rowCount(rows)), 0);
     const due = waiting;
-    const datums = due
-      .map(({ rows, logp_A, cotangent_A }) => carrierData(rows, logp_A, cotangent_A, reduction, 1))
-      .reduce((n, data) => n + current.trainer.counted(data), 0);
     waiting = [];
     for (const one of due) learnFrom(one, datums);
     const metrics = await current.trainer.step({

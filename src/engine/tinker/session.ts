@@ -18,12 +18,11 @@ export interface Session {
   /** Encoding of passes. Undefined until the server has accepted one. */
   encoding: Encoding | undefined;
   /**
-   * Whether the server executes operations in the order of their numbers, as the API specifies. Undefined until a step has
-   * identified the server: SkyRL (0.3.0) may run a step before the pass that precedes it, if both arrive together.
+   * Whether the server is SkyRL, as its first step tells; undefined until then. It does not execute operations in the order of their
+   * numbers, as the API specifies: it may run a step before the pass that precedes it, if both arrive together. By JAX it compiles a
+   * program for each shape.
    */
-  ordered: boolean | undefined;
-  /** Whether it compiles a program for each number of datums, as SkyRL does. Undefined until a step has identified the server. */
-  compiles: boolean | undefined;
+  skyRl: boolean | undefined;
   /**
    * Whether it is Open-RL, which has no passes without gradients and no log-probabilities of prompts, takes settings of PEFT with a
    * new adapter, and saves an optimiser's state on request.
@@ -146,8 +145,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     over,
     config,
     encoding,
-    ordered: undefined,
-    compiles: undefined,
+    skyRl: undefined,
     openRl: typeof single_process === "boolean",
     samples: gate(config.sample_dispatch_bytes_semaphore_size),
     places: gate(config.sample_max_concurrent_requests),

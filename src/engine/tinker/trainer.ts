@@ -1,7 +1,6 @@
 /** One model on a server: its training operations, numbered, in order, in chunks. */
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import { chunksFor, lengthOf } from "./chunks.ts";
 import { awaited, type Kind, resultOf, submit, submitIfRead } from "./future.ts";
 import { readOutput, writePass } from "./protobuf.ts";
 import {
@@ -23,6 +22,8 @@ import { type Answer, type Body, checked, failed } from "./transport.ts";
 
 export interface Trainer {
   readonly modelId: string;
+  /** Whether its server may compile a program for each number of datums. */
+  readonly compiles: boolean;
   /** Log-probabilities of each datum's targets. Gradients accumulate; errors of a pass are also reported by the step. */
   pass(
     data: readonly Datum[],
@@ -30,8 +31,6 @@ export interface Trainer {
     forwardOnly: boolean,
     config?: Readonly<Record<string, number>>,
   ): Promise<Float32Array[]>;
-  /** How many datums the server gets for these. */
-  counted(data: readonly Datum[]): number;
   /** Metrics of the server. @throws also the error of an earlier pass. */
   step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
   /** @returns the `tinker://` path. */
@@ -109,10 +108,8 @@ async function submitPass(session: Session, pass: Pass): Promise<Submitted> {
 /** Of an adapter in PEFT: alpha as on the hosted service, and no dropout, which would scatter log-probabilities. */
 const openRlSettings = { lora_alpha: 32, lora_dropout: 0 };
 
-/** Makes a model on the server. */
-export async function openTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
-  const { baseModel, rank, seed } = options;
-  const { over } = session;
+/** Makes a model on the server. @returns its id. */
+async function made(session: Session, { baseModel, rank, seed }: TrainerOptions): Promise<string> {
   const lora_config = {
     rank,
     seed,
@@ -127,10 +124,16 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     base_model: baseModel,
     lora_config,
   };
-  const made = await resultOf(over, "create_model", { json }, { type: "CreateModel" });
-  const modelId = checked("create_model", () => modelResponse.parse(made.json)).model_id;
+  const answer = await resultOf(session.over, "create_model", { json }, { type: "CreateModel" });
+  const modelId = checked("create_model", () => modelResponse.parse(answer.json)).model_id;
   session.models.add(modelId);
+  return modelId;
+}
 
+/** A new model on the server. */
+export async function openTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
+  const { over, config } = session;
+  const modelId = await made(session, options);
   const numbered = numberedCalls(session);
   /** Gradients of the next step that are in flight. */
   let passes: Promise<unknown>[] = [];
@@ -155,19 +158,21 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     data: readonly Datum[],
     how: Pick<Pass, "loss_fn" | "loss_fn_config" | "forward_only">,
   ) {
+    const parts = chunksOf(data, config.fwdbwd_max_chunk_len, config.fwdbwd_max_chunk_bytes_count);
     const outputs = await Promise.all(
-      chunksFor(session, data).map(async (chunk): Promise<ForwardBackwardOutput["loss_fn_outputs"]> => {
+      parts.map(async (part): Promise<ForwardBackwardOutput> => {
         const answer = await numbered(
-          (seq_id) => submitPass(session, { model_id: modelId, seq_id, data: chunk.data, ...how }),
+          (seq_id) => submitPass(session, { model_id: modelId, seq_id, data: part, ...how }),
           { type: "ForwardBackward", protobuf: true },
         );
-        const { loss_fn_outputs } = checked("forward_backward", () =>
+        return checked("forward_backward", () =>
           answer.type === protobufType ? readOutput(answer.bytes) : forwardBackwardOutput.parse(answer.json),
         );
-        return loss_fn_outputs.slice(0, chunk.own);
       }),
     );
-    const logprobs = outputs.flat().map((one) => floatArray(one.logprobs?.data ?? []));
+    const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
+      loss_fn_outputs.map((one) => floatArray(one.logprobs?.data ?? [])),
+    );
     const wrong = data.findIndex((d, i) => logprobs[i]?.length !== lengthOf(d));
     if (wrong < 0 && logprobs.length === data.length) return logprobs;
     throw failed(
@@ -179,19 +184,26 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
 
   return {
     modelId,
+    get compiles() {
+      return session.skyRl === true;
+    },
     pass(data, loss_fn, forward_only, loss_fn_config = {}) {
       const logprobs = passed(data, { loss_fn, loss_fn_config, forward_only });
       if (!forward_only) passes.push(logprobs);
       logprobs.catch(() => undefined); // also reported by the step
       return logprobs;
     },
-    counted: (data) => chunksFor(session, data).reduce((n, chunk) => n + chunk.data.length, 0),
     async step(params) {
       const betas = { beta1: float(params.beta1), beta2: float(params.beta2) };
       const adam_params = { ...params, ...(session.openRl && betas) };
       const before = passes;
       passes = [];
-      const stepped = simple("optim_step", { adam_params }, "OptimStep", session.ordered ? [] : before);
+      const stepped = simple(
+        "optim_step",
+        { adam_params },
+        "OptimStep",
+        session.skyRl === false ? [] : before,
+      );
       stepped.catch(() => undefined); // the failed pass has the reason
       await Promise.all(before);
       const answer = await stepped;
@@ -234,13 +246,12 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
 /** Learns from the metrics of a step who the server is. */
 function recognise(session: Session, metrics: Readonly<Record<string, number>>): void {
   const skyRl = Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
-  if (skyRl && session.compiles === undefined)
+  if (skyRl && session.skyRl === undefined)
     session.over.say(
-      "The server is SkyRL, which compiles a program for each number of sequences that it samples at once, unless it was started with " +
+      "The server is SkyRL. By JAX it compiles a program for each number of sequences that it samples at once, unless it was started with " +
         `--backend-config '{"sample_max_num_sequences": 32}' or another fixed number`,
     );
-  session.compiles = skyRl;
-  session.ordered = !skyRl;
+  session.skyRl = skyRl;
 }
 
 /** A number that Python reads as a float, not as an integer: PyTorch's AdamW refuses betas that are integers. */
@@ -254,4 +265,33 @@ export const gradientNormIn = (metrics: Readonly<Record<string, number>>): numbe
 async function packed(protobuf: Uint8Array<ArrayBuffer>, asked: boolean): Promise<Body> {
   if (!asked || typeof zlib.zstdCompress !== "function") return { protobuf };
   return { protobuf: new Uint8Array(await promisify(zlib.zstdCompress)(protobuf)), zstd: true };
+}
+
+const lengthOf = (d: Datum | undefined): number => d?.loss_fn_inputs.target_tokens?.data.length ?? 0;
+
+/** Approximate bytes of a datum in protobuf: 4 per input token, and 4 to 8 for each number at it. */
+const bytesOf = (d: Datum): number => {
+  let bytes = 4 * lengthOf(d) + 64;
+  for (const { dtype, data } of Object.values(d.loss_fn_inputs)) {
+    bytes += (dtype === "int64" ? 8 : 4) * data.length + 32;
+  }
+  return bytes;
+};
+
+/** Splits the data so that no chunk exceeds the datums or bytes; a single datum that is too large is a chunk of its own. */
+export function chunksOf(data: readonly Datum[], most: number, mostBytes: number): Datum[][] {
+  const parts: Datum[][] = [];
+  let bytes = 0;
+  for (const datum of data) {
+    const more = bytesOf(datum);
+    const last = parts.at(-1);
+    if (last && last.length < most && bytes + more <= mostBytes) {
+      last.push(datum);
+      bytes += more;
+    } else {
+      parts.push([datum]);
+      bytes = more;
+    }
+  }
+  return parts;
 }

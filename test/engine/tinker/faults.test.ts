@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../src/core/random.ts";
-import { chunksFor } from "../../../src/engine/tinker/chunks.ts";
 import { meaningOf, resultOf, submitIfRead } from "../../../src/engine/tinker/future.ts";
-import { clientConfig, textInput } from "../../../src/engine/tinker/protocol.ts";
+import { textInput } from "../../../src/engine/tinker/protocol.ts";
 import { openSession, reached } from "../../../src/engine/tinker/session.ts";
 import { floatTensor, idTensor } from "../../../src/engine/tinker/tensors.ts";
+import { chunksOf } from "../../../src/engine/tinker/trainer.ts";
 import { transport } from "../../../src/engine/tinker/transport.ts";
 import { withCode } from "../../train/world.ts";
 
@@ -292,43 +292,11 @@ test("a batch is cut where a request would hold too many datums or bytes", () =>
     model_input: textInput([1, 2, 3]),
     loss_fn_inputs: { target_tokens: idTensor(new Int32Array(3)), weights: floatTensor(new Float32Array(3)) },
   };
-  const sizes = (count: number, most: number, bytes: number, compiles = false) => {
-    const limits = { fwdbwd_max_chunk_len: most, fwdbwd_max_chunk_bytes_count: bytes };
-    const chunks = chunksFor({ config: clientConfig.parse(limits), compiles }, Array(count).fill(datum));
-    assert.equal(
-      chunks.reduce((n, { own }) => n + own, 0),
-      count,
-    );
-    return chunks.map(({ data }) => data.length);
-  };
+  const sizes = (count: number, most: number, bytes: number) =>
+    chunksOf(Array(count).fill(datum), most, bytes).map((part) => part.length);
   assert.deepEqual(sizes(5, 2, 1e6), [2, 2, 1]);
   assert.deepEqual(sizes(5, 100, 2 * 176), [2, 2, 1]);
   assert.deepEqual(sizes(2, 100, 10), [1, 1]);
-  // a server that compiles a program for each number of datums gets few numbers, none above its limit
-  const numbers = Array.from({ length: 1024 }, (_, i) => sizes(i + 1, 1024, 1e9, true)[0]!);
-  assert.equal(new Set(numbers).size, 20);
-  assert.deepEqual(
-    [1, 3, 5, 7, 9, 100, 1000].map((n) => numbers[n - 1]),
-    [1, 3, 6, 8, 12, 128, 1024],
-  );
-  assert.deepEqual(sizes(205, 100, 1e9, true), [100, 100, 6]);
-});
-
-test("a datum that fills up has one token without weight, whatever the loss asks for", () => {
-  const [width, n] = [2, 5];
-  const cells = new Int32Array(3 * width).fill(7);
-  const weights = { dtype: "float32" as const, data: new Float32Array(3 * width).fill(1), shape: [3, width] };
-  const target_tokens = { dtype: "int64" as const, data: cells, shape: [3, width] };
-  const datum = { model_input: textInput([1, 2, 3]), loss_fn_inputs: { target_tokens, weights } };
-  const [chunk] = chunksFor({ config: clientConfig.parse({}), compiles: true }, Array(n).fill(datum));
-  assert.equal(chunk!.own, n);
-  assert.deepEqual(chunk!.data.at(-1), {
-    model_input: textInput(Int32Array.of(7)),
-    loss_fn_inputs: {
-      target_tokens: { dtype: "int64", data: Int32Array.of(7, 7), shape: [1, 2] },
-      weights: { dtype: "float32", data: new Float32Array(2), shape: [1, 2] },
-    },
-  });
 });
 
 test("a server that is starting is waited for; one that is not there is given up after half a minute, with how to start it", async () => {

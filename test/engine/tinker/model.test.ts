@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Model } from "../../../src/core/model.ts";
 import type { Reduction } from "../../../src/engine/tinker/datum.ts";
+import { evenCount, evenPass } from "../../../src/engine/tinker/evenly.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
 import { readPass, writeOutput } from "../../../src/engine/tinker/protobuf.ts";
-import { protobufType, sampleRequest } from "../../../src/engine/tinker/protocol.ts";
+import { type Datum, protobufType, sampleRequest, textInput } from "../../../src/engine/tinker/protocol.ts";
 import { floatTensor } from "../../../src/engine/tinker/tensors.ts";
+import type { Trainer } from "../../../src/engine/tinker/trainer.ts";
 import { withCode } from "../../train/world.ts";
 import { batchOf, codec, linear } from "../local/support.ts";
 
@@ -349,12 +351,56 @@ test("a server that compiles for each number of datums gets them filled up, and 
   const stepMetrics = { "skyrl.ai/grad_norm": 7 };
   const { model, advantages } = await scripted({ stepMetrics, reduction: "sequence-mean" });
   await learn(model); // tells who the server is
-  const five = batchOf(Array.from({ length: 5 }, (_, i) => ({ tokens: [5, i], targets: [1] })));
-  await model.accumulate(five, linear({ logp: new Float32Array(5).fill(1) }), null);
+  const nine = batchOf(Array.from({ length: 9 }, (_, i) => ({ tokens: [5, i], targets: [1] })));
+  await model.accumulate(nine, linear({ logp: new Float32Array(9).fill(1) }), null);
   await model.step({ learningRate: 0.1 });
-  assert.deepEqual(advantages.slice(2), [[-6], [-6], [-6], [-6], [-6], [0]]);
-  const { logp } = await model.score(five, {});
-  assert.equal(logp.length, 5);
+  assert.deepEqual(advantages.slice(2), [...new Array<number[]>(9).fill([-10]), [0]]);
+  const { logp } = await model.score(nine, {});
+  assert.equal(logp.length, 9);
+});
+
+test("few numbers of datums are sent to a server that compiles, a quarter more of them at most, and each number to others", () => {
+  const numbers = Array.from({ length: 1024 }, (_, i) => evenCount({ compiles: true }, i + 1));
+  assert.equal(new Set(numbers).size, 36);
+  numbers.forEach((sent, i) => {
+    assert.ok(sent > i && sent <= 1.25 * (i + 1), `${sent} for ${i + 1}`);
+  });
+  assert.deepEqual(
+    [17, 100, 1000].map((n) => numbers[n - 1]),
+    [20, 112, 1024],
+  );
+  assert.equal(evenCount({ compiles: false }, 17), 17);
+});
+
+test("a datum that fills up has one token without weight, whatever the loss asks for", async () => {
+  const tensor = <T extends Int32Array | Float32Array>(dtype: "int64" | "float32", data: T) => ({
+    dtype,
+    data,
+    shape: [3, 2],
+  });
+  const datum = {
+    model_input: textInput(Int32Array.of(1, 2, 3)),
+    loss_fn_inputs: {
+      target_tokens: tensor("int64", new Int32Array(6).fill(7)),
+      weights: tensor("float32", new Float32Array(6).fill(1)),
+    },
+  };
+  let sent: readonly Datum[] = [];
+  const pass: Trainer["pass"] = async (data) => {
+    sent = data;
+    return data.map(() => new Float32Array(3));
+  };
+  const trainer = { compiles: true, pass } as Trainer;
+  assert.equal((await evenPass(trainer, Array(9).fill(datum), "cross_entropy", true)).length, 9);
+  assert.deepEqual(sent.slice(9), [
+    {
+      model_input: textInput(Int32Array.of(7)),
+      loss_fn_inputs: {
+        target_tokens: { dtype: "int64", data: Int32Array.of(7, 7), shape: [1, 2] },
+        weights: { dtype: "float32", data: new Float32Array(2), shape: [1, 2] },
+      },
+    },
+  ]);
 });
 
 test("a step is sent right behind its pass, but not to a server that may turn the two round", async () => {
