@@ -283,14 +283,17 @@ async function memory(size: string): Promise<void> {
   const device = await gpuDevice({ precision: "f32", software });
   const model = await device.create(a, { weights: weightsFor(a), steps: 0, version: 0 });
   const wanted = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
+  let said = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < 2000; i++) {
-    if (i % 200 === 0 || i === 1999)
+    if (performance.now() - said > 5000 || i === 1999) {
+      said = performance.now();
       say({
         memory: size,
         iterations: i,
         deviceMiB: device.bytes() / 2 ** 20,
         processMiB: process.memoryUsage().rss / 2 ** 20,
       });
+    }
     await sampled(a, model, requestsFor(prompts(size, 8, 1, 4 + (i % 13)), 4 + (i % 5), i));
     const rows = denseRows(8, 16 * (1 + (i % 4)), a.config.vocabulary);
     await model.forward(rows, wanted, true);

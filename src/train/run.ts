@@ -120,7 +120,8 @@ export async function trainByConfig(
     // an engine's capabilities may depend on its server, which has been contacted by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
     const trains = !method.weightFree;
-    const beside = modelsBeside(watchedMethod(method, run.settings.watch), config.staleness, resume);
+    const restored = resume && run.state.phase !== "warm start";
+    const beside = modelsBeside(watchedMethod(method, run.settings.watch), config.staleness, restored);
     const memory = trains ? await run.policy.plannedMemory?.(run.settings.concurrency, beside) : undefined;
     const findings = findingsFor(examined, run);
     await store.saveFindings(out, findings);

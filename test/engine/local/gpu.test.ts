@@ -202,6 +202,35 @@ test("a row that ends at the end of its context leaves its neighbours alone, tho
   model.drop();
 });
 
+test("a mixture that begins after a long row has ended reads beside those that go on", {
+  skip: !gpu,
+}, async () => {
+  const config = { ...tinyConfig, contextTokens: 512 };
+  const [model, mixed] = [await made(gpu!, { config, heads: [] }), await made(gpu!, { config, heads: [] })];
+  const codec = { padId: 0, endId: 1, decode: () => "" };
+  const models = model.readings({ codec, other: () => mixed });
+  const sampling = sampler({ config, codec, models, version: "0" });
+  const prompt = (length: number) => Int32Array.from({ length }, (_, t) => 2 + ((t * 7) % 20));
+  // to its limit: no end token among what is allowed
+  const allowed = Array.from({ length: 24 }, (_, i) => Int32Array.of(2 + (i % 20)));
+  const long = sampling.sample([{ prompt: prompt(300), maxTokens: 2, seed: 1, allowed }]);
+  const on = sampling.sample([{ prompt: prompt(6), maxTokens: 24, seed: 2, allowed }]);
+  let ended = false;
+  void long.then(() => {
+    ended = true;
+  });
+  while (!ended) await sampling.step();
+  const mix = { of: 1, share: 0.5 };
+  const later = sampling.sample([{ prompt: prompt(9), maxTokens: 4, seed: 3, mix }]);
+  while (sampling.busy) await sampling.step();
+  // the other model is the same one: a mixture with it is no mixture
+  const [{ action }] = (await later) as [Sample];
+  assert.ok(action.length > 0);
+  assert.equal((await on)[0]!.action.length, 24);
+  sampling.close();
+  for (const one of [model, mixed]) one.drop();
+});
+
 test("a long prompt is read as training reads it", { skip: !gpu }, async () => {
   const T = longestStored + 128;
   const config = { ...tinyConfig, contextTokens: T };

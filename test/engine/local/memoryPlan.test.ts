@@ -71,6 +71,10 @@ test("weights, gradients and moments are counted exactly, and an adapter has few
   assert.equal(more.whole, all.whole + more.beside);
   const adapters = await memoryPlan(adapted, { ...use(adapted.a, 512), beside }, gpu, settings);
   assert.equal(adapters.beside, few.weights + (3 + 2 * 4 + 3) * few.gradients);
+  // a resumed run reads each with its base
+  const read = { created: 3, copied: 0, frozen: 3, apart: true };
+  const resumed = await memoryPlan(adapted, { ...use(adapted.a, 512), beside: read }, gpu, settings);
+  assert.equal(resumed.beside, 6 * few.weights + 9 * few.gradients);
   assert.ok(activations > 2 * GiB && activations < 6 * GiB, `${activations}`);
 });
 

@@ -35,16 +35,17 @@ export function gpuCaches(gpu: Gpu, c: DecoderConfig, pool: Pool): Caches {
     drop: ({ arrays }) => pool.give(Object.values(arrays)),
     async makeRoom(of, all, more) {
       const slots = decodeRows(all.length);
-      const places = Math.min(
+      const enough = Math.min(
         servingPlaces(c.contextTokens),
         servingPlaces(Math.max(...all.map(seenTokens)) + more),
       );
+      // one program reads all of them. Fewer would do: they are kept, so that programs do not change with every row that ends
+      const places = Math.max(enough, ...of.map(({ cache }) => cache.places));
       const moves = giveSlots(all, slots);
       for (const by of of) {
         const old = by.cache;
-        // fewer places would do: they are kept, so that programs do not change with every row that ends
-        if (slots === old.slots && places <= old.places) continue;
-        const next = caches.make(slots, Math.max(places, old.places));
+        if (slots === old.slots && places === old.places) continue;
+        const next = caches.make(slots, places);
         if (old.slots > 0) await moveRows(gpu, c, old, next, moves);
         by.cache = next;
         caches.drop(old);
