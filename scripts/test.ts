@@ -124,12 +124,9 @@ const found = (places.length > 0 ? places : ["test", "src/methods"]).flatMap((pl
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`).sort() : [place],
 );
 const listed = isLong ? long : isGpu ? onGpu : undefined;
-const isAsked = (file: string): boolean => places.includes(file) || listed?.includes(file) === true;
-const files = listed
-  ? places.length === 0
-    ? listed
-    : found.filter(isAsked)
-  : found.filter((file) => places.includes(file) || !long.includes(file));
+const isAsked = (file: string): boolean =>
+  places.includes(file) || (listed ? listed.includes(file) : !long.includes(file));
+const files = listed && places.length === 0 ? listed : found.filter(isAsked);
 if (files.length === 0) {
   console.error(`no *.test.ts file in ${places.join(", ") || "test or src/methods"}`);
   process.exit(2);

@@ -13,11 +13,13 @@ if [ ! -x "$work/bin/node" ]; then
 fi
 cd "$work" || exit 1
 export PATH="$work/bin:$PATH"
+# so many seconds, or what is left of the whole time
+at_most() { echo $(($1 < limit - SECONDS ? $1 : limit - SECONDS)); }
 # within SECONDS COMMAND...: ends it then, or when the whole time is over; a line says so, or why it failed
 within() {
-  local left=$((limit - SECONDS)) most=$1 rc=0 begun=$SECONDS
+  local most rc=0 begun=$SECONDS
+  most=$(at_most "$1")
   shift
-  ((most < left)) || most=$left
   if ((most < 3)); then
     echo "{\"leftOut\":\"${*:2}\"}"
     return
@@ -36,8 +38,8 @@ python() { within "$1" python3 "$here/peers.py" "${@:2}" | tee -a "$results"; }
 npm_peer() { [ ! -f bench/gpu/peers/train.mjs ] || within "$1" node bench/gpu/peers/train.mjs "${@:2}" | tee -a "$results"; }
 # within SECONDS FILE...: tests; their status
 check() {
-  local left=$((limit - SECONDS)) most=$1 rc=0
-  ((most < left)) || most=$left
+  local most rc=0
+  most=$(at_most "$1")
   if ((most < 3)); then
     echo "no time was left for the tests"
     return 124

@@ -112,7 +112,7 @@ test("an error in the engine thread comes back as a WhetstoneError, and the thre
   const wrong = { ...packed, targets: none };
   const wish = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
   const forward = (handle: number) => engine.host.call("forward", handle, wrong, wish, false);
-  await assert.rejects(forward(1), failsWith("engine.failed", /of 128|of 256|128 elements/));
+  await assert.rejects(forward(1), failsWith("engine.failed", /of 128|of 256/));
   await assert.rejects(forward(99), failsWith("engine.failed", /disposed/));
   await assert.rejects(engine.host.call("backward", 1, "main", {}), failsWith("engine.failed"));
   assert.equal((await model.score(rowsOf([[4, 5]]))).logp.length, 1);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Sample } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
+import type { DecoderConfig } from "../../../src/engine/local/config.ts";
 import { cpuDevice } from "../../../src/engine/local/cpuModel.ts";
 import { longestStored } from "../../../src/engine/local/decoder.ts";
 import type { ComputeDevice, DeviceModel } from "../../../src/engine/local/deviceModel.ts";
@@ -14,7 +15,7 @@ import {
   firstWeights,
   headParameters,
 } from "../../../src/engine/local/parameters.ts";
-import { sampler } from "../../../src/engine/local/sampler.ts";
+import { type Sampler, sampler } from "../../../src/engine/local/sampler.ts";
 import { openGpu } from "../../../src/tensor/wgsl/device.ts";
 import { livelyWeights, near, tinyConfig } from "./support.ts";
 
@@ -120,6 +121,20 @@ test("the same with little memory: activations are computed twice, scores in par
   little.close();
 });
 
+/** @param other the model of mixtures. */
+function samplerOf(model: DeviceModel, config: DecoderConfig, other = model) {
+  const codec = { padId: 0, endId: 1, decode: () => "" };
+  const models = model.readings({ codec, other: () => other });
+  return sampler({ config, codec, models, version: "0" });
+}
+
+const promptOf = (length: number): Int32Array => Int32Array.from({ length }, (_, t) => 2 + ((t * 7) % 20));
+
+async function finished<T>(sampling: Sampler, done: Promise<T>): Promise<T> {
+  while (sampling.busy) await sampling.step();
+  return await done;
+}
+
 /** Samples requests on the GPU, so many in a call, with so many calls open at once. */
 async function sampled(
   model: DeviceModel,
@@ -128,9 +143,7 @@ async function sampled(
   [batch, open]: readonly [number, number] = [seeds.length, 1],
   maxTokens = 6,
 ): Promise<Sample[]> {
-  const codec = { padId: 0, endId: 1, decode: () => "" };
-  const models = model.readings({ codec, other: () => model });
-  const sampling = sampler({ config: tinyConfig, codec, models, version: "0" });
+  const sampling = samplerOf(model, tinyConfig);
   const requests = seeds.map((seed) => ({
     prompt: Int32Array.from({ length: 3 + (seed % 5) }, (_, t) => 2 + ((seed * 7 + t * 3) % 20)),
     maxTokens,
@@ -168,9 +181,12 @@ test("a reply has the same bytes alone and among others, in many calls or few", 
     assert.deepEqual(await sampled(model, seeds.slice(0, count), 1, way), together.slice(0, count), `${way}`);
   }
   for (const temperature of [0.7, 0]) {
-    const few = seeds.slice(0, 7);
-    const [alone] = await sampled(model, few.slice(3, 4), temperature);
-    assert.deepEqual(alone, (await sampled(model, few, temperature))[3]);
+    const few = seeds.slice(1, 8);
+    const beside = await sampled(model, few, temperature);
+    for (const k of [0, 3]) {
+      const [alone] = await sampled(model, [few[k]!], temperature);
+      assert.deepEqual(alone, beside[k]);
+    }
   }
   model.drop();
 });
@@ -180,22 +196,13 @@ test("a row that ends at the end of its context leaves its neighbours alone, tho
 }, async () => {
   const config = { ...tinyConfig, contextTokens: 256 };
   const model = await made(gpu!, { config, heads: [] });
-  const codec = { padId: 0, endId: 1, decode: () => "" };
-  const models = model.readings({ codec, other: () => model });
-  const sampling = sampler({ config, codec, models, version: "0" });
-  const prompt = (length: number) => Int32Array.from({ length }, (_, t) => 2 + ((t * 7) % 20));
-  const sampledOf = async (
-    ...requests: readonly { prompt: Int32Array; maxTokens: number; seed: number }[]
-  ) => {
-    const done = sampling.sample(requests);
-    while (sampling.busy) await sampling.step();
-    return await done;
-  };
+  const sampling = samplerOf(model, config);
   const [full, other] = [
-    { prompt: prompt(250), maxTokens: 6, seed: 1 },
-    { prompt: prompt(6), maxTokens: 40, seed: 2 },
+    { prompt: promptOf(250), maxTokens: 6, seed: 1 },
+    { prompt: promptOf(6), maxTokens: 40, seed: 2 },
   ];
-  const [[alone], [, beside]] = [await sampledOf(other), await sampledOf(full, other)];
+  const [alone] = await finished(sampling, sampling.sample([other!]));
+  const [, beside] = await finished(sampling, sampling.sample([full!, other!]));
   assert.ok(alone!.action.length > 16, "it goes on where the other has ended");
   assert.deepEqual(beside, alone);
   sampling.close();
@@ -207,27 +214,23 @@ test("a mixture that begins after a long row has ended reads beside those that g
 }, async () => {
   const config = { ...tinyConfig, contextTokens: 512 };
   const [model, mixed] = [await made(gpu!, { config, heads: [] }), await made(gpu!, { config, heads: [] })];
-  const codec = { padId: 0, endId: 1, decode: () => "" };
-  const models = model.readings({ codec, other: () => mixed });
-  const sampling = sampler({ config, codec, models, version: "0" });
-  const prompt = (length: number) => Int32Array.from({ length }, (_, t) => 2 + ((t * 7) % 20));
+  const sampling = samplerOf(model, config, mixed);
   // to its limit: no end token among what is allowed
   const allowed = Array.from({ length: 24 }, (_, i) => Int32Array.of(2 + (i % 20)));
-  const long = sampling.sample([{ prompt: prompt(300), maxTokens: 2, seed: 1, allowed }]);
-  const on = sampling.sample([{ prompt: prompt(6), maxTokens: 24, seed: 2, allowed }]);
+  const long = sampling.sample([{ prompt: promptOf(300), maxTokens: 2, seed: 1, allowed }]);
+  const on = sampling.sample([{ prompt: promptOf(6), maxTokens: 24, seed: 2, allowed }]);
   let ended = false;
   void long.then(() => {
     ended = true;
   });
   while (!ended) await sampling.step();
-  const mix = { of: 1, share: 0.5 };
-  const later = sampling.sample([{ prompt: prompt(9), maxTokens: 4, seed: 3, mix }]);
-  while (sampling.busy) await sampling.step();
-  // the other model is the same one: a mixture with it is no mixture
-  const [{ action }] = (await later) as [Sample];
-  assert.ok(action.length > 0);
+  const request = { prompt: promptOf(9), maxTokens: 4, seed: 3, mix: { of: 1, share: 0.5 } };
+  const beside = await finished(sampling, sampling.sample([request]));
   assert.equal((await on)[0]!.action.length, 24);
   sampling.close();
+  const by = samplerOf(model, config, mixed);
+  assert.deepEqual(beside, await finished(by, by.sample([request])));
+  by.close();
   for (const one of [model, mixed]) one.drop();
 });
 
@@ -235,13 +238,10 @@ test("a long prompt is read as training reads it", { skip: !gpu }, async () => {
   const T = longestStored + 128;
   const config = { ...tinyConfig, contextTokens: T };
   const model = await made(gpu!, { config, heads: [] });
-  const codec = { padId: 0, endId: 1, decode: () => "" };
-  const models = model.readings({ codec, other: () => model });
-  const sampling = sampler({ config, codec, models, version: "0" });
-  const prompt = Int32Array.from({ length: longestStored + 60 }, (_, t) => 2 + ((t * 7) % 20));
+  const sampling = samplerOf(model, config);
+  const prompt = promptOf(longestStored + 60);
   const done = sampling.sample([{ prompt, maxTokens: 4, seed: 1 }]);
-  while (sampling.busy) await sampling.step();
-  const [{ action, logp }] = (await done) as [Sample];
+  const [{ action, logp }] = (await finished(sampling, done)) as [Sample];
   sampling.close();
   const A = action.length;
   const tokens = new Int32Array(T);

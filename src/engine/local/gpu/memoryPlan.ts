@@ -124,10 +124,10 @@ export async function requireDeviceMemory(
     largest <= gpu.adapter.largest && (await gpu.hasRoom(whole - inUse));
   const planned = await memoryPlan(kind, use, gpu, settings);
   if (await fits(planned)) return planned;
-  const named = { ...planned, "other models": planned.beside };
-  const parts = (["weights", "gradients", "moments", "other models", "activations", "caches"] as const)
-    .filter((part) => part !== "other models" || named[part] > 0)
-    .map((part) => `${part} ${gibibytes(named[part])}`)
+  const { weights, gradients, moments, beside, activations, caches } = planned;
+  const parts = Object.entries({ weights, gradients, moments, "other models": beside, activations, caches })
+    .filter(([, bytes]) => bytes > 0)
+    .map(([part, bytes]) => `${part} ${gibibytes(bytes)}`)
     .join(", ");
   const full = (fix: string): WhetstoneError =>
     new WhetstoneError("device.full", {
